@@ -99,6 +99,7 @@ def _measure(name: str, words: int, lengths: list[int], repeats: int) -> list[fl
     for length in lengths:
         bounds = {} if name == "SAN" else {"min_length": length, "max_length": length}
         function = predictor.signature(signature, **bounds)
+        given["relevance"] = [1.0]
         inputs = [tf.constant([given[spec.name]]) for spec in function.input_signature]
         function(*inputs)  # traced
         times = []

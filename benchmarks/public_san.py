@@ -200,11 +200,12 @@ def answer(network: Any, predictor: Any, examples: Sequence[Any]) -> dict[str, s
     """
     network.eval()
     read = san_signature(PublicModel(network), predictor.preprocessor, SpanOptions())
-    names = ("question", "passage", *predictor.preprocessor.annotations)
+    names = ("question", "passages", *predictor.preprocessor.annotations)
     answers = {}
     for first in range(0, len(examples), BATCH):
         part = examples[first : first + BATCH]
-        texts = {"question": [e.question for e in part], "passage": [e.passages[0] for e in part]}
+        passages = [e.passages[:1] for e in part]
+        texts = {"question": [e.question for e in part], "passages": passages}
         inputs = predictor.complete(texts)
         outputs = _arrays(read(*(tf.constant(inputs[name]) for name in names)))
         for row, example in enumerate(part):

@@ -90,7 +90,7 @@ def test_a_users_paper_trains_evaluates_predicts_exports_and_loads(
         predictor = tfmrc.load(path)
         answer = predictor.answer(question=one.question, passages=one.passages)
         assert answer.text == "Finn"
-        # In a run as in its export each passage is read alone, and the best answer is taken.
+        # In a run as in its export the best answer of all passages is taken.
         texts = ("Ann slept . Eve ran home .", *one.passages)
         alone = [predictor.answer(question=one.question, passages=text) for text in texts]
         best = max(alone, key=lambda answer: answer.probability)

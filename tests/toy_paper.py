@@ -6,8 +6,6 @@ question. Nothing in tfmrc knows these classes.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from operator import itemgetter
 from typing import Any
 
 import keras
@@ -94,35 +92,37 @@ class ToyPredictor(Predictor[Result]):
         return (Task("answer", "answer", self.preprocessor.styles[0]),)
 
     def build_signatures(self, options: ToyOptions) -> dict[str, Any]:
-        def answer(question, passage):
-            source = self.preprocessor.source(question, passage)
+        def answer(question, passages):
+            passages = tf.pad(passages, [[0, 0], [0, 1]], constant_values="")  # at least one
+            shape = tf.shape(passages)
+            source = self.preprocessor.source(
+                tf.repeat(question, shape[1]), tf.reshape(passages, [-1])
+            )
             inputs = {name: source[name] for name in ("question_ids", "passage_ids")}
             chances = self.model(inputs)["position"]
-            best = tf.argmax(chances, axis=1)
             has_words = tf.reduce_any(inputs["passage_ids"] != 0, axis=1)
-            probability = tf.where(has_words, tf.reduce_max(chances, axis=1), 0.0)
-            words = tf.gather(source["words"], best, batch_dims=1)
+            chance = tf.where(has_words, tf.reduce_max(chances, axis=1), 0.0)
+            words = tf.gather(source["words"], tf.argmax(chances, axis=1), batch_dims=1)
+            chance, words = tf.reshape(chance, shape), tf.reshape(words, shape)
+            passage = tf.argmax(chance, axis=1)  # of equal ones the first
+            probability = tf.reduce_max(chance, axis=1)
             enough = probability >= options.least_probability
+            words = tf.gather(words, passage, batch_dims=1)
             return {"answer": tf.where(enough, words, ""), "probability": probability}
 
-        texts = [tf.TensorSpec([None], tf.string, name=name) for name in ("question", "passage")]
-        return {"serving_default": tf.function(answer, input_signature=texts)}
+        question = tf.TensorSpec([None], tf.string, name="question")
+        passages = tf.TensorSpec([None, None], tf.string, name="passages")
+        return {"serving_default": tf.function(answer, input_signature=[question, passages])}
 
     def predict_batch(
         self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
     ) -> Iterable[Result]:
-        # Each passage is read alone, and the most probable answer is taken, as an export does.
-        passages = [query.passages or ("",) for query in queries]
         inputs = {
-            "question": [
-                q.question for q, texts in zip(queries, passages, strict=True) for _ in texts
-            ],
-            "passage": [text for texts in passages for text in texts],
+            "question": [query.question for query in queries],
+            "passages": [query.passages for query in queries],
         }
         outputs = self.run("serving_default", inputs, **options)
-        rows = zip(outputs["answer"], outputs["probability"], strict=True)
-        for texts in passages:
-            answer, chance = max(islice(rows, len(texts)), key=itemgetter(1))
+        for answer, chance in zip(outputs["answer"], outputs["probability"], strict=True):
             yield Result(answer.decode(), probability=float(chance))
 
     def max_length(self, options: ToyOptions) -> int:

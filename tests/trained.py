@@ -69,7 +69,7 @@ def answer_arrays(predictor):
         outputs = predictor.run("serving_default", REQUEST, **EXPORT_OPTIONS)
     assert len(set(outputs["answer"].tolist())) == 4
     assert set(outputs["sources"].ravel().tolist()) >= {b"vocabulary", b"question", b"passage"}
-    assert np.all(outputs["score"] > -4)
+    assert np.all(outputs["scores"][:, 0] > -4)
     return outputs
 
 

@@ -31,10 +31,10 @@ def lines_of(record: dict[str, Any], answers: dict[str, dict[str, Any]]) -> Iter
         yield f"  {style}: {found['answer'].decode()}"
         for number in range(found["num_words"]):
             word, source = found["words"][number].decode(), found["sources"][number].decode()
-            start, end = found["starts"][number], found["ends"][number]
+            start, end = found["word_starts"][number], found["word_ends"][number]
             place = source
             if source == "passage":
-                place += f" {found['passage_indices'][number] + 1}"
+                place += f" {found['word_passages'][number] + 1}"
             if start >= 0:
                 place += f", characters {start}-{end}"
             weights = " / ".join(f"{weight:.2f}" for weight in found["mixture"][number])

@@ -1,11 +1,8 @@
-"""Full disks, folders without permission, two commands at once, a clock that was set back."""
+"""Full disks, and two commands at once."""
 
-import ctypes
-import os
 import random
 import resource
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,11 +11,10 @@ from tests.attacks.kills import action, contents, differences, half_written, sta
 from tfmrc.storage.manifest import verify_files
 
 NAMES = ("prepare", "train", "export", "predict")
-FUTURE = 4_000_000_000.0
 
 
 def attack(count: int, seed: int, folder: Path, names: tuple[str, ...] = NAMES) -> list[str]:
-    """Runs each command with `count` limits of the size of a file, and in the other conditions.
+    """Runs each command with `count` limits of the size of a file, and two at once.
 
     A file that would exceed the limit cannot be written further, as on a full disk whose room
     nobody could foresee: this also happens within HDF5 and TensorFlow.
@@ -46,9 +42,7 @@ def attack(count: int, seed: int, folder: Path, names: tuple[str, ...] = NAMES) 
             f"files of at most {size:,} bytes": _limited(name, recipe, size)
             for size in (0, *(round(10 ** rng.uniform(1, 5)) for _ in range(count - 1)))
         }
-        conditions["no permission to write"] = _without_permission(name, recipe)
         conditions["two at once"] = _together(name, recipe)
-        conditions["clock set back"] = _earlier(name, recipe)
         for condition, run in conditions.items():
             target = shutil.copytree(begun, folder / name / "target")
             problems = []
@@ -84,53 +78,10 @@ def _limited(name: str, recipe: Path, size: int) -> Callable[[Path], list[tuple[
     return run
 
 
-def _without_permission(name: str, recipe: Path) -> Callable[[Path], list[tuple[int, str]]]:
-    def run(target: Path) -> list[tuple[int, str]]:
-        folders = [target, *(path for path in target.rglob("*") if path.is_dir())]
-        for path in folders:
-            path.chmod(0o555)
-
-        def unprivileged() -> int:
-            _drop_capabilities()
-            return action(name, target, recipe)()
-
-        status, _, said = commands.run(unprivileged, target)
-        for path in folders:
-            path.chmod(0o755)
-        return [(status or 1, said if status else "was not refused")]
-
-    return run
-
-
-def _drop_capabilities() -> None:
-    """Root may write everywhere; without its capabilities, permissions hold for it too."""
-    header, data = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
-    if ctypes.CDLL(None).capset(header, data):
-        raise OSError("capset")
-
-
 def _together(name: str, recipe: Path) -> Callable[[Path], list[tuple[int, str]]]:
     def run(target: Path) -> list[tuple[int, str]]:
         processes = [commands.start(action(name, target, recipe), target) for _ in range(2)]
         results = [commands.finish(process) for process in processes]
         return [(status, said) for status, _, said in results]
-
-    return run
-
-
-def _earlier(name: str, recipe: Path) -> Callable[[Path], list[tuple[int, str]]]:
-    """The command is killed; then its files are of the future, and the clock is at 2001."""
-
-    def run(target: Path) -> list[tuple[int, str]]:
-        commands.run(action(name, target, recipe), target, change=30)
-        for path in target.rglob("*"):
-            os.utime(path, (FUTURE, FUTURE), follow_symlinks=False)
-
-        def earlier() -> int:
-            time.time = lambda: 1_000_000_000.0
-            return action(name, target, recipe)()
-
-        status, _, said = commands.run(earlier, target)
-        return [(status, said)]
 
     return run

@@ -22,21 +22,12 @@ def attack(count: int, seed: int, folder: Path) -> list[str]:
     """
     questions = models.questions(count, seed)
     saved = models.san().save(folder / "predictor")
-    expected = answers(tfmrc.load(saved), questions)
-    fresh = tfmrc.load(saved)  # the threads build its graphs
-    with ThreadPoolExecutor(THREADS) as threads:
-        parts = threads.map(
-            lambda number: answers(fresh, questions[number::THREADS]), range(THREADS)
-        )
-    wrong = _differences(expected, list(parts), f"{THREADS} threads on a predictor")
     exported = tfmrc.load(saved).export(folder / "san" / "1")
-    expected = answers(tfmrc.load(exported), questions)
-    loaded = tfmrc.load(exported)
-    with ThreadPoolExecutor(THREADS) as threads:
-        parts = threads.map(
-            lambda number: answers(loaded, questions[number::THREADS]), range(THREADS)
-        )
-    wrong += _differences(expected, list(parts), f"{THREADS} threads on an export")
+    wrong = []
+    for path in (saved, exported):
+        expected = answers(tfmrc.load(path), questions)
+        parts = in_threads(tfmrc.load(path), questions)  # the threads build its graphs
+        wrong += differences(expected, parts, f"{THREADS} threads on {path.name}")
     command = [sys.executable, "-m", "tests.attacks.threads", str(exported), str(count), str(seed)]
     processes = [
         subprocess.Popen(
@@ -45,7 +36,14 @@ def attack(count: int, seed: int, folder: Path) -> list[str]:
         for number in range(PROCESSES)
     ]
     outputs = [json.loads(process.communicate()[0] or b"[]") for process in processes]
-    return wrong + _differences(expected, outputs, f"{PROCESSES} processes on an export")
+    return wrong + differences(expected, outputs, f"{PROCESSES} processes on an export")
+
+
+def in_threads(predictor: Any, questions: list[dict[str, str]]) -> list[list[Any]]:
+    """Returns the answers of each thread, which asks every `THREADS`-th question."""
+    with ThreadPoolExecutor(THREADS) as threads:
+        parts = (questions[number::THREADS] for number in range(THREADS))
+        return list(threads.map(lambda part: answers(predictor, part), parts))
 
 
 def answers(predictor: Any, questions: list[dict[str, str]]) -> list[list[Any]]:
@@ -54,7 +52,7 @@ def answers(predictor: Any, questions: list[dict[str, str]]) -> list[list[Any]]:
     return [[each.text, each.start, each.end, each.probability] for each in results]
 
 
-def _differences(expected: list[Any], parts: list[list[Any]], name: str) -> list[str]:
+def differences(expected: list[Any], parts: list[list[Any]], name: str) -> list[str]:
     wrong = []
     for number, right in enumerate(expected):
         part = parts[number % len(parts)][number // len(parts) :][:1]

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from tfmrc import encoders
 from tfmrc.encoders import BackboneEncoder, flat_transformer as flat, keras_hub_backbone as hub
-from tfmrc.encoders.subword_rows import AllSubwords, RealSubwords
+from tfmrc.encoders.subword_rows import AllSubwords
 from tfmrc.ops.masking import mask_bias
 from tfmrc.utils import keras_private
 
@@ -176,68 +176,7 @@ def test_attention_and_its_gradient_against_numpy() -> None:
         assert float(gradient) == pytest.approx(expected, rel=1e-4, abs=1e-4), (number, cell)
 
 
-def test_attention_of_real_subwords_and_its_gradient_against_numpy() -> None:
-    attention, x, weights = random_attention()
-    x, mask = x[:2], MASK[:2]
-    shares = np.random.default_rng(1).normal(size=(8, 8))
-    given = tf.constant(x[mask], tf.float32)
-    with tf.GradientTape() as tape:
-        tape.watch(given)
-        bias = mask_bias(tf.constant(mask))[:, None, None, :]
-        result = flat.self_attention(attention, given, bias, RealSubwords(mask, 2), True)
-        total = tf.reduce_sum(result * shares.astype("float32"))
-    np.testing.assert_allclose(result, self_attention(x, weights, mask)[mask], atol=2e-5)
-    gradient = tape.gradient(total, given).numpy()
-    for row, column in ((0, 2), (4, 0), (5, 7), (6, 3), (7, 1)):
-        ends = []
-        for step in (1e-5, -1e-5):
-            moved = x.copy()
-            window, position = np.argwhere(mask)[row]
-            moved[window, position, column] += step
-            ends.append((self_attention(moved, weights, mask)[mask] * shares).sum())
-        expected = (ends[0] - ends[1]) / 2e-5
-        assert gradient[row, column] == pytest.approx(expected, rel=1e-4, abs=1e-4)
-
-
-def test_half_precision_keeps_masked_positions_out() -> None:
-    attention, x, weights = random_attention("float16")
-    bias = mask_bias(tf.constant(MASK))[:, None, None, :]
-    x = (0.3 * x).astype("float16")
-    given = tf.constant(x.reshape(15, 8))
-    result = flat.self_attention(attention, given, bias, AllSubwords(MASK, 2), False)
-    assert result.dtype == tf.float16
-    expected = self_attention(x.astype("float64"), weights, MASK)
-    np.testing.assert_allclose(result.numpy().reshape(x.shape)[:2], expected[:2], atol=0.03)
-
-
-def test_layer_norm_against_numpy() -> None:
-    layer = keras.layers.LayerNormalization(epsilon=0.1)
-    layer.build((2, 3, 4))
-    draw = np.random.default_rng(0)
-    gamma, beta = draw.normal(size=(2, 4))
-    layer.set_weights([gamma, beta])
-    x = draw.normal(3.0, 2.0, size=(2, 3, 4))
-    centered = x - x.mean(-1, keepdims=True)
-    scale = 1 / np.sqrt((centered**2).mean(-1, keepdims=True) + 0.1)
-    expected = centered * scale * gamma + beta
-    given, shares = tf.constant(x, tf.float32), draw.normal(size=x.shape)
-    with tf.GradientTape() as tape:
-        tape.watch(given)
-        result = flat.layer_norm(layer, given)
-        total = tf.reduce_sum(result * shares.astype("float32"))
-    np.testing.assert_allclose(result, expected, atol=1e-6)
-    # By hand: the gradient of the normalized values, centered and without their own direction.
-    part, normal = shares * gamma, centered * scale
-    right = scale * (
-        part - part.mean(-1, keepdims=True) - normal * (part * normal).mean(-1, keepdims=True)
-    )
-    np.testing.assert_allclose(tape.gradient(total, given), right, atol=1e-5)
-    half = flat.layer_norm(layer, tf.constant(x, tf.float16))
-    assert half.dtype == tf.float16
-    np.testing.assert_allclose(half, expected, atol=5e-3)
-
-
-@pytest.mark.parametrize("family", SIZES)
+@pytest.mark.parametrize("family", ["bert", "deberta_v3"])
 def test_padding_changes_nothing(family) -> None:
     layer = make(family, layers="mix")
     wide = np.zeros((2, 3, 9), int)
@@ -251,9 +190,7 @@ def test_padding_changes_nothing(family) -> None:
     assert not result[:, 2].any() and not result[:, :, 6:].any()
 
 
-@pytest.mark.parametrize(
-    "family, layers", [("bert", "last"), ("albert", "mix"), ("deberta_v3", "mix")]
-)
+@pytest.mark.parametrize("family, layers", [("bert", "last"), ("deberta_v3", "mix")])
 def test_computing_twice_gives_the_same_gradients_under_dropout(family, layers) -> None:
     result = []
     for remat in (False, True):
@@ -275,25 +212,6 @@ def test_dropout_differs_between_steps_and_is_off_outside_training() -> None:
     assert abs(first - second).max() > 0.01
     first, second = (np.array(layer(IDS, SEGMENTS)) for _ in range(2))
     np.testing.assert_array_equal(first, second)
-
-
-def test_gradient_against_differences() -> None:
-    layer = make("bert", layers="mix")
-    _, result = gradients(layer, weighted, training=False, in_graph=False)
-    variable = next(
-        v for v in layer.variables if v.path.endswith("layer_1/self_attention_layer/query/kernel")
-    )
-    value, step = variable.numpy(), 1e-2
-    for index in [(0, 0, 0), (3, 1, 2)]:
-        sides = []
-        for sign in (1, -1):
-            moved = value.copy()
-            moved[index] += sign * step
-            variable.assign(moved)
-            sides.append(float(weighted(layer(IDS, SEGMENTS))))
-        variable.assign(value)
-        expected = (sides[0] - sides[1]) / (2 * step)
-        assert result[variable.path][index] == pytest.approx(expected, rel=0.02, abs=0.02)
 
 
 def trained(layer):

@@ -103,18 +103,6 @@ def test_safetensors(tmp_path):
         np.testing.assert_array_equal(ours, theirs)
 
 
-def test_as_part_of_a_functional_model(tmp_path):
-    cove = load_cove(torch_files.write(tmp_path / "cove.pth", tensors(weights())), name="cove")
-    x = keras.Input((None, DIM))
-    mask = keras.Input((None,), dtype="bool")
-    model = keras.Model([x, mask], cove(x, mask))
-    batch = [np.ones((1, 3, DIM), "float32"), np.array([[True, True, False]])]
-    model.save(tmp_path / "model.keras")
-    again = keras.models.load_model(tmp_path / "model.keras")
-    np.testing.assert_allclose(again.predict(batch, verbose=0), cove(*batch), atol=1e-6)
-    assert isinstance(again.get_layer("cove"), CoVe) and not again.trainable_variables
-
-
 def test_layer():
     random = np.random.default_rng(0)
     run_layer_test(

@@ -42,23 +42,6 @@ def test_minilm(minilm) -> None:
     assert states(minilm, batch).shape == (1, 13, 384)
 
 
-def test_a_word_alike_means_alike(minilm) -> None:
-    def word(text, number):
-        batch = read(minilm, "", text)
-        states = minilm.layer(batch["encoder_ids"], batch["segment_ids"])
-        return np.array(minilm.layer.words(states, batch["passage_pieces"]))[0, number]
-
-    def cosine(a, b):
-        return a @ b / np.sqrt(a @ a * (b @ b))
-
-    bank, money, river = (
-        word("He took money to the bank.", 5),
-        word("The bank lent her money.", 1),
-        word("They sat on the bank of the river.", 4),
-    )
-    assert cosine(bank, money) > cosine(bank, river) + 0.1
-
-
 def test_keras_hub_and_hugging_face_forms_agree(minilm, tmp_path) -> None:
     model = keras_hub.models.BertBackbone.from_preset(str(FOLDER))
     model.save_to_preset(str(tmp_path))
@@ -184,9 +167,8 @@ def test_unknown_kinds_and_lengths_are_refused(tmp_path) -> None:
         encoders.from_preset("minilm", random=True, length=600)
 
 
-@pytest.mark.parametrize("family", ["bert", "electra", "distil_bert"])
-def test_word_vectors_are_the_means_of_subword_embeddings(family) -> None:
-    encoder = encoders.from_vocabulary(["owl", "##s", "the", "##r"], family, hidden_dim=8)
+def test_word_vectors_are_the_means_of_subword_embeddings() -> None:
+    encoder = encoders.from_vocabulary(["owl", "##s", "the", "##r"], "electra", hidden_dim=8)
     vectors = encoder.word_vectors(["Owls", "the", "cat", "owlsr", "\u200b"])
     embeddings = encoder.layer.backbone.token_embedding.embeddings
     table = keras.ops.convert_to_numpy(embeddings).astype("float64")

@@ -101,7 +101,9 @@ def test_binary_files_are_read_by_gensim(tmp_path, monkeypatch):
         ("owl 1 2 3\ncat 1 2\n", r"line 2: expected a word and 3 numbers.* Received: 'cat 1 2'"),
         ("owl 1 2 3\ncat 1 x 3\n", r"line 2: expected a word and 3 numbers"),
         ("owl 1 2 3\ncat 1 1e39 3\n", r"vectors.txt: `rows` must be a matrix .* of finite numbers"),
+        (gzip.compress(b"owl 1 2\n" * 9, mtime=0)[:-12], "vectors.txt is damaged"),
         ("owl\t1\t2\n", "line 1: .*by single spaces"),
+        ("café 1 2\n".encode("latin-1"), "vectors.txt is damaged or not UTF-8"),
         ("3 3\nowl 1 2 3\ncat 4 5 6\n", r"truncated: its first line states 3 words. Received: 2"),
     ],
 )

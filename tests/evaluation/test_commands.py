@@ -132,12 +132,11 @@ def test_compare(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 OWN = """
 from tfmrc import evaluation
-from tfmrc.evaluation.metrics.score import mean_score
 
 @evaluation.register_metric("loudness")
 def loudness(given):
     marks = {key: float("!" in text) for key, text in given.texts.items()}
-    row = mean_score("loud", "Loud", marks, scorer="own", tokenisation="none")
+    row = evaluation.mean_score("loud", "Loud", marks, scorer="own", tokenisation="none")
     return evaluation.Scores("loudness", (row,))
 """
 

@@ -11,7 +11,7 @@ from tfmrc.data import Example
 from tfmrc.evaluation import Prediction, PredictionWriter
 from tfmrc.experiments import answering
 from tfmrc.experiments.answering import answer_all, digest_of, prediction_of
-from tfmrc.predictors import Answer, SpanAnswer, Word
+from tfmrc.predictors import GeneratedText, SpanAnswer, Word
 
 EXAMPLES = [Example(f"q{n}", f"Who {n}?", ("Ode.",), {"qa": ("Ode",)}) for n in range(7)]
 
@@ -25,12 +25,12 @@ class Echo:
 
     def predict(
         self, examples: Iterable[Example], *, task: str, batch_size: int, **options: Any
-    ) -> Iterator[Answer]:
+    ) -> Iterator[GeneratedText]:
         self.options = {"task": task, "batch_size": batch_size, **options}
         for example in examples:
             self.asked.append(example.id)
             word = Word(example.id, "passage", 0, 0, 3, (0.1, 0.2, 0.7))
-            yield Answer(
+            yield GeneratedText(
                 example.question,
                 words=(word,),
                 relevance=(0.5,),

@@ -113,7 +113,8 @@ def test_the_best_span_of_all_passages_by_probability_and_relevance(
     for example in data.read_msmarco(folder / "dev.json", subset="ANS", styles=("qa",)):
         relevance = ranker(example.question, example.passages)
         assert relevance[0] == 0 < relevance[2] < relevance[1]
-        inputs = {"question": [example.question] * 3, "passage": list(example.passages)}
+        passages = [[passage] for passage in example.passages]
+        inputs = {"question": [example.question] * 3, "passages": passages}
         read = predictor.run("serving_default", inputs)
         score = [p * r for p, r in zip(read["probability"].tolist(), relevance, strict=True)]
         assert found[example.id].answer == read["answer"][score.index(max(score))].decode()

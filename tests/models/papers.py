@@ -1,12 +1,21 @@
 """Small models with the papers' own contextual embeddings: Masque with ELMo, SAN with CoVe."""
 
+import tensorflow as tf
+
 from tests.layers.weights import randomise
+from tfmrc.data import Example
 from tfmrc.encoders import ELMo
 from tfmrc.encoders.cove import CoVe
 from tfmrc.models import SAN, Masque
 from tfmrc.preprocessing import MasquePreprocessor, SANPreprocessor
 from tfmrc.text import Vocabulary
 
+EXAMPLES = [
+    Example(
+        "1", "Who met the king?", ("Ada Lee met the king.", "It was Bob"), {"qa": ("Ada Lee",)}
+    ),
+    Example("2", "Who was it", ("the queen",), {"qa": ("the queen and zorro",)}),
+]
 WORDS = "who met the king queen and it was".split()
 
 
@@ -30,6 +39,15 @@ def masque_with_elmo(**changes):
         contextual_embedding=elmo(), dropout=0.0, **changes,
     )  # fmt: skip
     return _random(model), preprocessor
+
+
+def masque_batch(preprocessor, examples=EXAMPLES):
+    """The model's inputs for these examples, and the source."""
+    questions = [e.question for e in examples]
+    passages = tf.constant([[*e.passages, ""][:2] for e in examples])
+    styles, answers = ["qa"] * len(examples), [e.answers["qa"][0] for e in examples]
+    records = {"question": questions, "passages": passages, "style": styles, "answer": answers}
+    return preprocessor.batch(records)[0], preprocessor.source(questions, passages, styles)
 
 
 def san_with_cove():

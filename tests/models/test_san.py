@@ -3,11 +3,9 @@
 import keras
 import numpy as np
 import pytest
-from keras import ops
 
 from tests.layers.weights import randomise
-from tests.models.contextual import OneWay
-from tfmrc.encoders import CoVe, ELMo
+from tfmrc.encoders import CoVe
 from tfmrc.losses import SpanPositionNLL
 from tfmrc.models import SAN
 from tfmrc.testing import run_model_test
@@ -97,16 +95,6 @@ def test_other_numbers_of_steps_than_in_training():
     np.testing.assert_allclose(own["end"], probabilities(model, x, num_steps=3)["end"], rtol=1e-4)
 
 
-def test_a_contextual_embedding_is_read_by_both_layers_and_survives_the_config():
-    model = SAN(**SMALL, contextual_embedding=Contextual(OneWay(12, 3)))
-    first, second = model.contextual_encoding.layers
-    assert first.directions[0].cell.kernel.shape[0] == 4 + 3
-    assert second.directions[0].cell.kernel.shape[0] == 4 + 3
-    twin = SAN.from_config(model.get_config())
-    twin.set_weights(model.get_weights())
-    np.testing.assert_allclose(model(batch())["end"], twin(batch())["end"], rtol=1e-5)
-
-
 def test_cove_reads_the_word_vectors_and_stays_fixed(tmp_path):
     cove = CoVe(units=3, input_dim=6, name="cove")
     randomise(cove, seed=3, scale=0.5)
@@ -133,36 +121,6 @@ def test_cove_reads_the_word_vectors_and_stays_fixed(tmp_path):
     np.testing.assert_allclose(model(x)["end"], again(x)["end"], rtol=1e-5)
 
 
-def test_a_contextual_embedding_that_cannot_be_fed_is_refused():
-    elmo = ELMo(filters=[[1, 4]], projection_dim=3, lstm_dim=5, character_dim=4)
-    with pytest.raises(ValueError, match="ids or vectors, and ELMo reads characters"):
-        SAN(**SMALL, contextual_embedding=elmo)
-    with pytest.raises(ValueError, match="word vectors of width 5. Received: word_dim=6"):
-        SAN(**SMALL, contextual_embedding=CoVe(units=3, input_dim=5))
-    with pytest.raises(ValueError, match="exclude each other"):
-        SAN(**SMALL, contextual_embedding=CoVe(units=3, input_dim=6), encoder=elmo)
-
-
-@keras.saving.register_keras_serializable(package="tests")
-class Contextual(keras.layers.Layer):
-    """SAN asks for `layer(ids, mask)`."""
-
-    def __init__(self, inner, **kwargs):
-        super().__init__(**kwargs)
-        self.inner = inner
-
-    def call(self, ids, mask):
-        return ops.where(mask[..., None], self.inner(ids), 0.0)
-
-    def get_config(self):
-        return {**super().get_config(), "inner": keras.saving.serialize_keras_object(self.inner)}
-
-    @classmethod
-    def from_config(cls, config):
-        inner = keras.saving.deserialize_keras_object(config.pop("inner"))
-        return cls(inner, **config)
-
-
 @pytest.mark.parametrize("answer", ["stochastic", pytest.param("reasonet", marks=pytest.mark.slow)])
 def test_examples_by_heart_and_their_best_spans(answer):
     model = SAN(**{**SMALL, "units": 8, "dropout": 0.1}, answer=answer, seed=1)
@@ -178,10 +136,3 @@ def test_examples_by_heart_and_their_best_spans(answer):
     np.testing.assert_array_equal(end[:, 0], y["end"])
     assert (np.exp(log_probability[:, 0]) > 0.5).all()
     assert (log_probability[:, 0] > log_probability[:, 1]).all()
-
-
-def test_bad_arguments_are_refused():
-    with pytest.raises(ValueError, match="answer='best'"):
-        SAN(**SMALL, answer="best")
-    with pytest.raises(ValueError, match="num_exact_match=1"):
-        SAN(**{**SMALL, "num_exact_match": 1})

@@ -1,8 +1,5 @@
 """The predictor of an export in other processes."""
 
-import copy
-import pickle
-
 import pytest
 
 from tests.serving.small_models import write_echo
@@ -21,9 +18,3 @@ def test_a_forked_process_is_told_to_load_again(predictor, monkeypatch):
         predictor.run("serving_default", {"text": ["owl"]})
     with pytest.raises(RuntimeError, match="started by `spawn`"):  # its first answer would hang
         ExportedPredictor(predictor.saved_model.path)
-
-
-def test_copies_and_pickles_are_refused_with_the_way_to_go(predictor):
-    for attempt in (copy.deepcopy, copy.copy, pickle.dumps):
-        with pytest.raises(TypeError, match=r"Load it again, .*`tfmrc.load\(folder\)`"):
-            attempt(predictor)

@@ -213,10 +213,8 @@ def test_an_ensemble_reads_by_the_mean_of_its_members_scores(predictor, tmp_path
         ensemble_predictor([predictor, make(unanswerable=True)])
     encoder = encoders.from_vocabulary(PIECES[1:], length=64)
     fewer = models.ExtractiveReader(encoder=encoder)
-    with pytest.raises(ValueError, match="encoders with 26, 25 subwords"):
+    with pytest.raises(ValueError, match="must read the same ids.*26.*25"):
         models.ReaderEnsemble([predictor.model, fewer])
-    with pytest.raises(ValueError, match="must be ExtractiveReader models. Received: <"):
-        models.ReaderEnsemble([predictor.model, predictor])
     config = predictor.preprocessor.get_config()
     settings = {name: config[name] for name in ("window_length", "overlap", "question_length")}
     preprocessor = preprocessing.ExtractiveReaderPreprocessor(

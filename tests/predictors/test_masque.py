@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 from tests.serving.predictors import ANSWERS, EXPORT_OPTIONS, REQUEST, STYLES, make_predictor
-from tfmrc import Predictor, data, preprocessing, text
-from tfmrc.predictors import DecodingOptions, QuestionOptions, ReaderOptions, SpanOptions
+from tfmrc import Predictor, data, preprocessing
+from tfmrc.predictors import ReaderOptions
 
 pytestmark = pytest.mark.usefixtures("without_graphs")
 
@@ -50,18 +50,9 @@ def test_the_score_is_the_log_probability_of_the_words(predictor):
     names = ("question_ids", "passage_ids", "extended_ids", "style_ids")
     log_p = model({**{name: source[name] for name in names}, **target})["decoder"]
     total = tf.reduce_sum(tf.where(target["target_ids"] > 0, log_p, 0.0), axis=1)
-    np.testing.assert_allclose(outputs["score"], total, rtol=1e-4, atol=1e-4)
-    np.testing.assert_array_equal(outputs["log_probability"], outputs["score"])
+    np.testing.assert_allclose(outputs["scores"][:, 0], total, rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(outputs["log_probabilities"], outputs["scores"])
     np.testing.assert_allclose(outputs["probability"], np.exp(total), rtol=1e-4)
-
-
-def test_several_hypotheses_come_best_first(predictor):
-    example = EXAMPLES[1]
-    answer = answered(predictor, example, **EXPORT_OPTIONS)
-    assert len(answer.alternatives) == 1
-    scores = [answer.score, *(other.score for other in answer.alternatives)]
-    assert scores == sorted(scores, reverse=True)
-    assert len({answer.text, *(other.text for other in answer.alternatives)}) == 2
 
 
 def test_alternatives_say_if_they_were_cut(predictor):
@@ -149,81 +140,36 @@ def test_a_gold_ranker_reads_the_relevance_of_the_examples(tmp_path):
         predictor.export(tmp_path / "gold" / "1")
 
 
-def test_a_model_without_ranker_and_classifier_answers():
-    predictor = make_predictor(ranker=False, classifier=False, combined_attention=False)
-    passages = ["It is 7 metres high."]
-    answer = predictor.answer(question="How high?", passages=passages, max_length=3, min_length=1)
-    assert answer.words
-    assert answer.relevance is None and answer.answerable_probability is None
+REQUESTS = {"question": ["How high?"], "passages": [["It is."]], "style": ["qa"]}
+ASKED = {"question": "How high?", "passages": ["It is."]}
+WRONG = [
+    (ValueError, "one of qa, nlg. Received: style='verse'",
+     lambda p: p.answer(**ASKED, style="verse")),
+    (TypeError, "did you mean `num_beams`?", lambda p: p.answer(**ASKED, num_beam=2)),
+    (ValueError, "num_return_sequences=2, num_beams=1",
+     lambda p: p.answer(**ASKED, num_return_sequences=2)),
+    (TypeError, "put a single one in a list. Received: passages=.'It is",
+     lambda p: p.run("serving_default", REQUESTS | {"passages": ["It is."]})),
+    (ValueError, "`pasages` is unknown; did you mean `passages`?",
+     lambda p: p.run("serving_default", {"question": [], "pasages": [], "style": []})),
+    (ValueError, "does not ask questions; it has the tasks qa, nlg",
+     lambda p: p.ask(passage="It is.", answer="is")),
+    (ValueError, "the tasks qa, nlg. Received: task='verse'",
+     lambda p: p.predict(EXAMPLES, task="verse")),
+    (ValueError, "Received: batch_size=0", lambda p: p.predict(EXAMPLES, batch_size=0)),
+    (ValueError, "an option of sampling, .* give sampling=True too",
+     lambda p: p.options(temperature=0.5)),
+    (ValueError, "must be an int of 1 or more. Received: max_length=2.5",
+     lambda p: p.options(max_length=2.5)),
+    (ValueError, "from 0 to 1. Received: no_answer_threshold='x'",
+     lambda p: ReaderOptions(no_answer_threshold="x")),
+    (ValueError, "different num_passages: build .*Received: model=3, preprocessor=2",
+     lambda p: Predictor(p.model, preprocessing.MasquePreprocessor(
+         p.preprocessor.vocabulary, styles=STYLES, num_passages=2, generation_vocabulary_size=12))),
+]  # fmt: skip
 
 
-def test_wrong_calls_are_explained(predictor):
-    request = {"question": ["How high?"], "passages": [["It is."]], "style": ["qa"]}
-    with pytest.raises(ValueError, match="one of qa, nlg. Received: style='verse'"):
-        predictor.answer(question="How high?", passages=["It is."], style="verse")
-    with pytest.raises(TypeError, match="put a single one in a list. Received: passages=.'It is"):
-        predictor.run("serving_default", {**request, "passages": ["It is 7 metres high."]})
-    with pytest.raises(ValueError, match="`pasages` is unknown; did you mean `passages`?"):
-        misspelt = {"question": ["How?"], "pasages": [["It is."]], "style": ["qa"]}
-        predictor.run("serving_default", misspelt)
-    with pytest.raises(ValueError, match="`style` is missing. Received: passages, question"):
-        predictor.run("serving_default", {k: v for k, v in request.items() if k != "style"})
-    with pytest.raises(ValueError, match="as many rows. Received: question=1, passages=1, style=2"):
-        predictor.run("serving_default", {**request, "style": ["qa", "qa"]})
-    with pytest.raises(TypeError, match="`question` must hold strings. Received: question=7"):
-        predictor.run("serving_default", {**request, "question": [7]})
-    with pytest.raises(ValueError, match="the signatures serving_default. Received: 'ask'"):
-        predictor.run("ask", request)
-    with pytest.raises(ValueError, match="does not ask questions; it has the tasks qa, nlg"):
-        predictor.ask(passage="It is.", answer="is")
-    with pytest.raises(ValueError, match="the tasks qa, nlg. Received: task='verse'"):
-        predictor.predict(EXAMPLES, task="verse")
-    with pytest.raises(TypeError, match="no argument `num_beam`; did you mean `num_beams`?"):
-        predictor.answer(question="How high?", passages=["It is."], num_beam=2)
-    with pytest.raises(ValueError, match="Received: batch_size=0"):
-        predictor.predict(EXAMPLES, batch_size=0)
-    with pytest.raises(ValueError, match="Received: num_return_sequences=2, num_beams=1"):
-        predictor.answer(question="How high?", passages=["It is."], num_return_sequences=2)
-
-
-def test_model_and_features_must_agree(predictor):
-    fewer = preprocessing.MasquePreprocessor(
-        predictor.preprocessor.vocabulary,
-        styles=STYLES,
-        num_passages=2,
-        generation_vocabulary_size=12,
-    )
-    with pytest.raises(
-        ValueError, match="different num_passages: build .*Received: model=3, preprocessor=2"
-    ):
-        Predictor(predictor.model, fewer)
-    other = preprocessing.MasquePreprocessor(text.Vocabulary(["a"]), styles=STYLES, num_passages=3)
-    with pytest.raises(ValueError, match="different vocabulary_size"):
-        Predictor(predictor.model, other)
-
-
-@pytest.mark.parametrize("value", ["x", 1.5, True, 0])
-@pytest.mark.parametrize(
-    ("options", "name"),
-    [
-        (SpanOptions, "num_return_sequences"),
-        (SpanOptions, "num_steps"),
-        (ReaderOptions, "max_length"),
-        (QuestionOptions, "max_answers"),
-        (DecodingOptions, "num_beams"),
-    ],
-)
-def test_numbers_of_options_are_whole(options, name, value):
-    said = rf"^`{name}` must be an int of 1 or more. Received: {name}={value!r}$"
-    with pytest.raises(ValueError, match=said):
-        options(**{name: value})
-
-
-def test_a_threshold_is_a_number():
-    with pytest.raises(ValueError, match=r"from 0 to 1. Received: no_answer_threshold='x'$"):
-        ReaderOptions(no_answer_threshold="x")
-
-
-def test_options_are_compared_by_value():
-    assert DecodingOptions(num_beams=2) == DecodingOptions(num_beams=2)
-    assert hash(DecodingOptions(num_beams=2)) == hash(DecodingOptions(num_beams=2))
+@pytest.mark.parametrize(("error", "message", "call"), WRONG, ids=[m for _, m, _ in WRONG])
+def test_wrong_calls_are_explained(predictor, error, message, call):
+    with pytest.raises(error, match=message):
+        call(predictor)

@@ -12,8 +12,7 @@ from tests.running import eagerly
 from tests.serving.predictors import assert_batched_as_alone, assert_same_outputs, run_loader
 from tfmrc import cli, models, preprocessing, text
 from tfmrc.data import Example, Span
-from tfmrc.predictors import MasquePredictor, MaxoutPointerQGPredictor, SANPredictor
-from tfmrc.text.answer_candidates import answer_candidates
+from tfmrc.predictors import MaxoutPointerQGPredictor
 
 pytestmark = pytest.mark.usefixtures("exports_once")
 
@@ -168,13 +167,6 @@ def test_questions_about_candidates_say_if_the_passage_was_cut(predictor):
     assert (same.text, same.answer_start) == (short.text, 6)
 
 
-def test_questions_about_candidates_refuse_wrong_options_at_once(predictor):
-    with pytest.raises(ValueError, match="an int of 1 or more. Received: batch_size=0"):
-        predictor.generate_from_passage([], batch_size=0)
-    with pytest.raises(TypeError, match="max_answers"):
-        predictor.generate_from_passage([], max_answer=1)
-
-
 @pytest.mark.usefixtures("without_graphs")
 def test_an_export_asks_by_command(exported, predictor, capsys):
     to = str(exported)
@@ -186,53 +178,7 @@ def test_an_export_asks_by_command(exported, predictor, capsys):
     assert cli.main(["ask", to, "--passage", "nothing here."]) == 0
     assert "nothing to ask about" in capsys.readouterr().out
     assert cli.main(["answer", to, "--question", "Who?", *given[:2]]) == 1
-    said = capsys.readouterr().err
-    assert "does not answer questions. It asks them: call `ask`, or `tfmrc ask`" in said
-
-
-def test_a_predictor_of_another_kind_is_named(predictor, tmp_path):
-    folder = predictor.save(tmp_path / "predictor")
-    with pytest.raises(
-        ValueError, match="holds a MaxoutPointerQGPredictor; .*Received: MasquePredictor.load"
-    ):
-        MasquePredictor.load(folder)
-    assert isinstance(tfmrc.load(folder), MaxoutPointerQGPredictor)
-    with pytest.raises(ValueError, match="SANPredictor needs a SANPreprocessor; .*tfmrc.Predictor"):
-        SANPredictor(predictor.model, predictor.preprocessor)
-
-
-def test_card_names_the_signature(exported):
-    card = json.loads((exported / "assets.extra" / "model_card.json").read_text())
-    assert set(card["inputs"]) == {"passage", "answer"}
-    assert all(card["outputs"][name]["meaning"] for name in card["outputs"])
-    assert card["decoding"]["no_repeat_ngram_size"] == 2
-
-
-@pytest.mark.usefixtures("without_graphs")
-def test_saved_and_loaded_it_asks_the_same(predictor, tmp_path):
-    again = MaxoutPointerQGPredictor.load(
-        predictor.save(tmp_path / "predictor", metrics={"BLEU-4": 0.1})
-    )
-    assert again.metrics == {"BLEU-4": 0.1}
-    pair = REQUEST["passage"][1], REQUEST["answer"][1]
-    assert ask(again, *pair, max_length=5) == ask(predictor, *pair, max_length=5)
-
-
-def test_model_and_features_must_agree(predictor):
-    preprocessor = preprocessing.MaxoutPointerQGPreprocessor(text.Vocabulary(WORDS))
-    with pytest.raises(ValueError, match="vocabulary_size"):
-        MaxoutPointerQGPredictor(predictor.model, preprocessor)
-
-
-def test_proposed_answers():
-    passages = ["The king of Spain met Ada Lee, 12, in May 1912. Then Bo left. 5 men", "x", ""]
-    found = answer_candidates(text.Tokenizer(), passages, limit=4)
-    answers = [a.decode() for a in found.answers.numpy()]
-    assert answers == ["Spain", "Ada Lee", "12", "May 1912"]
-    for answer, start in zip(answers, found.starts.numpy(), strict=True):
-        assert passages[0][start : start + len(answer)] == answer
-    every = answer_candidates(text.Tokenizer(), passages[:1], limit=99)
-    assert [a.decode() for a in every.answers.numpy()][4:] == ["Then Bo", "5"]
+    assert "does not answer questions" in capsys.readouterr().err
 
 
 def test_requests_of_a_server_s_batch_are_answered_as_alone(exported):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tfmrc.predictors.provenance import provenance
+from tfmrc.predictors.provenance import common_passage, provenance
 
 # One example: a question of 3 places, 2 passages of 4; G = 10.
 SOURCE = {
@@ -45,10 +45,17 @@ def test_the_largest_term_names_the_source_and_the_largest_attention_the_place()
     kinds = [kind.decode() for kind in found["sources"].numpy()[0]]
     v, q, p = "vocabulary", "question", "passage"
     assert kinds == [p, q, p, q, v, v, v]
-    np.testing.assert_array_equal(found["passage_indices"], [[0, -1, 1, -1, -1, -1, -1]])
-    np.testing.assert_array_equal(found["starts"], [[21, 0, 31, 4, -1, -1, -1]])
-    np.testing.assert_array_equal(found["ends"], [[22, 3, 32, 6, -1, -1, -1]])
+    np.testing.assert_array_equal(found["word_passages"], [[0, -1, 1, -1, -1, -1, -1]])
+    np.testing.assert_array_equal(found["word_starts"], [[21, 0, 31, 4, -1, -1, -1]])
+    np.testing.assert_array_equal(found["word_ends"], [[22, 3, 32, 6, -1, -1, -1]])
     np.testing.assert_array_equal(
         found["source_texts"], [[b"FIVE", b"Five", b"x2", b"?", b"", b"", b""]]
     )
     np.testing.assert_array_equal(found["mixture"], mixture)
+
+
+def test_the_passage_of_a_text_is_that_of_all_its_words():
+    passages = [[0, 0, 1], [2, 2, 2], [0, -1, 0], [-1, -1, -1], [1, -1, -1]]
+    real = [[True, True, False], [True] * 3, [True] * 3, [True] * 3, [False] * 3]
+    assert common_passage(passages, real).numpy().tolist() == [0, 2, -1, -1, -1]
+    assert common_passage(tf.zeros([2, 0], tf.int32), tf.zeros([2, 0], bool)).shape == (2,)

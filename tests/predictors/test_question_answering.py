@@ -58,8 +58,6 @@ def test_a_data_frame_is_its_rows(answerer):
     pandas = pytest.importorskip("pandas")
     rows = [{"question": QUESTION, "context": CONTEXT}, {"question": "Who?", "context": LONG}]
     assert answerer(pandas.DataFrame(rows)) == answerer(rows)
-    with pytest.raises(ValueError, match="context=None"):
-        answerer(pandas.DataFrame([{"question": QUESTION, "passage": CONTEXT}]))
 
 
 def test_a_generator_is_read_lazily(answerer):
@@ -74,27 +72,6 @@ def test_a_generator_is_read_lazily(answerer):
     assert read == []
     next(results)
     assert read == [0]
-
-
-def test_the_answers_before_a_blank_question_of_a_generator_are_not_lost(answerer):
-    example, blank = {"question": QUESTION, "context": CONTEXT}, {"question": " ", "context": "A."}
-    results = answerer(iter([example, example, blank, example]))
-    assert next(results)["answer"] == next(results)["answer"]
-    with pytest.raises(ValueError, match="not blank"):
-        next(results)
-    queries = answerer.predictor.predict(
-        iter([data.Example(id="1", question=QUESTION, passages=(CONTEXT,)), {"question": QUESTION}])
-    )
-    assert next(queries).text
-    with pytest.raises(TypeError, match="An example is a"):
-        next(queries)
-
-
-def test_a_blank_question_of_a_list_is_refused_before_the_others_are_read(answerer, monkeypatch):
-    monkeypatch.setattr(answerer, "_batch", lambda *_: pytest.fail("a question was read"))
-    example, blank = {"question": QUESTION, "context": CONTEXT}, {"question": " ", "context": "A."}
-    with pytest.raises(ValueError, match="not blank"):
-        answerer([example, blank], batch_size=1)
 
 
 def test_top_k_is_a_list_of_different_texts(answerer):
@@ -112,12 +89,6 @@ def test_a_long_question_is_cut_where_windows_are_small(predictor):
     assert is_answer(answerer(question=QUESTION * 30, context=LONG), LONG)
     with pytest.raises(ValueError, match="A window must have room"):
         answerer(question=QUESTION * 30, context=LONG, doc_stride=32)
-
-
-def test_a_forked_process_is_told_to_load_again(answerer, monkeypatch):
-    monkeypatch.setattr("os.getpid", lambda: -1)
-    with pytest.raises(RuntimeError, match="forked after it was used. Load the predictor"):
-        answerer(question="Who flew?", context="An owl flew.")
 
 
 def test_no_answer_is_one_of_the_answers(answerer):
@@ -146,36 +117,27 @@ def test_legacy_numbers_of_one_window_by_hand():
     assert both[0]["score"] == pytest.approx(2 * answers[0]["score"])  # the fault of old numbers
 
 
-def test_precision_is_that_of_a_folder(predictor, tmp_path):
-    with eagerly():
-        predictor.save_hugging_face(tmp_path / "reader")
-    answerer = tfmrc.pipeline("question-answering", tmp_path / "reader", dtype="bfloat16")
-    assert answerer.predictor.model.dtype_policy.compute_dtype == "bfloat16"
-    with pytest.raises(ValueError, match="a predictor has its own. Received: dtype='bfloat16'"):
-        tfmrc.pipeline("question-answering", predictor, dtype="bfloat16")
-
-
 def test_arguments_of_transformers_that_say_what_holds_anyway(predictor, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with eagerly():
         predictor.save_hugging_face("reader")
-    for tokenizer in ("reader", tmp_path / "reader", "./reader/"):
-        answerer = tfmrc.pipeline(
-            "question-answering", "reader", tokenizer=tokenizer, device=-1, framework="tf", top_k=2
-        )
-        assert len(answerer(question=QUESTION, context=CONTEXT)) == 2
+    answerer = tfmrc.pipeline(
+        "question-answering", "reader", tokenizer="reader", device=-1, framework="tf", top_k=2
+    )
+    assert len(answerer(question=QUESTION, context=CONTEXT)) == 2
+    precise = tfmrc.pipeline("question-answering", "reader", dtype="bfloat16")
+    assert precise.predictor.model.dtype_policy.compute_dtype == "bfloat16"
     tfmrc.pipeline("question-answering", predictor, device="cpu", framework=None)
-
-    def refused(match, **given):
-        with pytest.raises(ValueError, match=match):
+    for error, message, given in (
+        (ValueError, "the model's. Received: tokenizer='other'", {"tokenizer": "other"}),
+        (ValueError, "selects the device.*Received: device=0", {"device": 0}),
+        (ValueError, "framework='pt'", {"framework": "pt"}),
+        (TypeError, "torch_dtype", {"torch_dtype": "float16"}),
+    ):
+        with pytest.raises(error, match=message):
             tfmrc.pipeline("question-answering", "reader", **given)
-
-    refused("that of the model. Expected: tokenizer=model.*tokenizer='other'", tokenizer="other")
-    refused("that of the model.*Received: tokenizer=7", tokenizer=7)
-    refused("TensorFlow selects the device itself.*Received: device=0", device=0)
-    refused("compute with TensorFlow.*framework='pt'", framework="pt")
-    refused("The precision is `dtype`.*torch_dtype='float16'", torch_dtype="float16")
-    refused("hf://owner/name@revision. Received: revision='main'", revision="main")
+    with pytest.raises(ValueError, match="a predictor has its own. Received: dtype='bfloat16'"):
+        tfmrc.pipeline("question-answering", predictor, dtype="bfloat16")
 
 
 def test_old_and_mended_numbers(predictor, answerer):
@@ -195,42 +157,24 @@ def test_old_and_mended_numbers(predictor, answerer):
     assert legacy(question=QUESTION, context=LONG, top_k=4, legacy=False) != old
 
 
+class Other:
+    """A predictor that is no extractive reader, or an export."""
+
+    def answer(self, *, question, passages):
+        return SpanAnswer(passages[0][4:7], start=4, end=7, probability=0.5)
+
+
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
         ((), {"question": "", "context": "a"}, ValueError, "`question` must be a text"),
         ((), {"question": "a", "context": None}, ValueError, "context=None"),
-        ((), {"question": "a", "context": " \t\n"}, ValueError, "`context` .* not blank"),
-        (
-            (),
-            {"question": "a", "context": "\u200b\u00a0\ufeff"},
-            ValueError,
-            "`context` .* not blank",
-        ),
-        ((), {"question": "\u2003", "context": "a"}, ValueError, "`question` .* not blank"),
-        ((), {"question": None, "context": "a"}, ValueError, "or a list of texts.*question=None"),
-        ((), {"question": ["a"], "context": None}, ValueError, "or a list of texts.*context=None"),
-        ((["a", "b"],), {}, ValueError, "An example is a dict with .* Received: str 'a'"),
+        ((), {"question": None, "context": "a"}, ValueError, "question=None"),
+        ((), {"question": "a", "context": "\u200b\u00a0\ufeff"}, ValueError, "not blank"),
         ((), {"question": "a"}, ValueError, "Received: 0 arguments and question"),
-        (("a",), {}, ValueError, "A question needs a context"),
-        ((), {"question": ["a"], "context": ["b", "c"]}, ValueError, "1 questions, 2 contexts"),
+        ((), {"question": ["a"], "context": ["b", "c"]}, ValueError, "zip"),
         ((), {"question": "a", "context": "b", "topk": 2}, TypeError, "did you mean `top_k`"),
         ((), {"question": "a", "context": "b", "top_k": 0}, ValueError, "top_k=0"),
-        ((), {"question": "a", "context": "b", "top_k": 2.5}, ValueError, "an int of 1 or more"),
-        ((), {"question": "a", "context": "b", "max_answer_len": "9"}, ValueError, "_len='9'"),
-        ((), {"question": "a", "context": "b", "batch_size": 2.5}, ValueError, "batch_size=2.5"),
-        (
-            (),
-            {"question": "a", "context": "b", "doc_stride": -1},
-            ValueError,
-            "an int of 0 or more",
-        ),
-        (
-            (),
-            {"question": "a", "context": "b", "handle_impossible_answer": "no"},
-            ValueError,
-            "is True or False. Received: handle_impossible_answer='no'",
-        ),
         ((), {"question": "a", "context": "b", "max_seq_len": 999}, ValueError, "64 subwords"),
         ((), {"question": "a", "context": "b", "doc_stride": 30}, ValueError, "must have room"),
     ],
@@ -240,27 +184,13 @@ def test_wrong_calls(answerer, arguments, options, error, message):
         answerer(*arguments, **options)
 
 
-class Other:
-    """A predictor that is no extractive reader, or an export."""
-
-    def answer(self, *, question, passages):
-        return SpanAnswer(passages[0][4:7], start=4, end=7, probability=0.5)
-
-
-def test_other_predictors_and_tasks():
+def test_other_predictors_have_no_options_of_readers():
     answerer = tfmrc.pipeline("question-answering", Other())
     expected = {"score": 0.5, "start": 4, "end": 7, "answer": "owl"}
-    assert answerer(question="Who?", context="the owl", batch_size=2) == expected
-    with pytest.raises(TypeError, match="`top_k` is an option of extractive readers"):
-        answerer(question="Who?", context="the owl", top_k=2)
-    with pytest.raises(ValueError, match="legacy=True"):
-        tfmrc.pipeline("question-answering", Other(), legacy=True)
-    with pytest.raises(ValueError, match="legacy=True"):
-        answerer(question="Who?", context="the owl", legacy=True)
-    assert answerer(question="Who?", context="the owl", legacy=False) == expected
-    assert answerer(question="Who?", context="the owl", top_k=None) == expected
-    with pytest.raises(ValueError, match="needs a model"):
-        tfmrc.pipeline("question-answering")
+    assert answerer(question="Who?", context="the owl", batch_size=2, top_k=None) == expected
+    for option in ({"top_k": 2}, {"legacy": True}):
+        with pytest.raises(TypeError, match="is an option of extractive readers"):
+            answerer(question="Who?", context="the owl", **option)
 
 
 def test_a_model_that_does_not_answer_is_refused_at_once():
@@ -276,8 +206,6 @@ def test_a_model_that_does_not_answer_is_refused_at_once():
     for each in (asks, export):
         with pytest.raises(ValueError, match="does not answer questions; it has the tasks ask"):
             tfmrc.pipeline("question-answering", each)
-    with pytest.raises(TypeError, match="needs a predictor"):
-        tfmrc.pipeline("question-answering", model)
 
 
 def test_other_predictors_answer_in_batches(monkeypatch):

@@ -42,5 +42,5 @@ def test_the_ranker_of_a_masque_reader():
     predictor.is_trained = lambda part: part != "ranker"
     with pytest.raises(ValueError, match="ranker was never trained"):
         MasqueRanker(predictor)
-    with pytest.raises(ValueError, match="no ranker"):
+    with pytest.raises(ValueError, match="has no ranker"):
         MasqueRanker(SimpleNamespace(model=SimpleNamespace(passage_ranker=None)))

@@ -1,7 +1,6 @@
 """Passages, questions and answers to numbers and back; spelling; batches."""
 
 import numpy as np
-import pytest
 import tensorflow as tf
 
 from tfmrc.data import Example, make_dataset
@@ -85,12 +84,3 @@ def test_batches_weigh_words_and_leave_out_what_has_no_answer():
     assert all(float(value[1 - row]) == 0.0 for value in weight.values())
     np.testing.assert_array_equal(y["ask"], x["question_target_ids"])
     assert int(tf.reduce_sum(tf.cast(x["passage_ids"][row] != 0, tf.int32))) == 14
-
-
-def test_configuration_and_errors(tmp_path):
-    preprocessor = built(passage_length=7, styles=("free",))
-    preprocessor.save_assets(tmp_path)
-    again = DAANetPreprocessor.from_config(preprocessor.get_config(), tmp_path)
-    assert again.get_config() == preprocessor.get_config() and again.styles == ("free",)
-    with pytest.raises(ValueError, match="word_length=0"):
-        built(word_length=0)

@@ -1,7 +1,6 @@
 """What the preprocessor of the dual model adds for an encoder."""
 
 import pytest
-import tensorflow as tf
 
 from tfmrc import encoders
 from tfmrc.preprocessing import DAANetPreprocessor
@@ -48,8 +47,6 @@ def test_what_is_given_and_the_passage_are_one_sequence(encoder, name, begin):
         full = f"{name}_{part}"
         assert written[full].numpy().tolist() == given[full].numpy().tolist()
     assert "encoder_ids" not in source and "encoder_ids" not in preprocessor.passage_inputs
-    with pytest.raises(ValueError, match="source=None"):
-        preprocessor.given(GIVEN[name], name)
 
 
 def test_the_passage_alone(encoder):
@@ -63,36 +60,3 @@ def test_the_passage_alone(encoder):
     given = preprocessor.given(GIVEN["answer"], "answer")
     assert set(given) == {"answer_ids", "answer_characters"}
     assert preprocessor.passage_inputs[-2:] == ("encoder_ids", "passage_pieces")
-
-
-@pytest.mark.parametrize("reading", ["joint", "separate", None])
-def test_a_batch_holds_what_the_model_reads(encoder, reading):
-    options = {"reading": reading} if reading else {}
-    preprocessor = made(encoder if reading else None, **options)
-    records = {
-        **{name: tf.constant(texts) for name, texts in GIVEN.items()},
-        "passages": tf.constant([["Ada met", "the kings."], ["Bo", ""]]),
-    }
-    x, _, _ = preprocessor.batch(records)
-    added = {
-        "joint": {f"{name}_{part}" for name in GIVEN for part in JOINT},
-        "separate": {"encoder_ids", "passage_pieces"},
-        None: set(),
-    }[reading]
-    names = {"extended_ids", "question_target_ids", "answer_target_ids"}
-    names |= {f"{text}_{x}" for text in (*GIVEN, "passage") for x in ("ids", "characters")}
-    assert set(x) == names | added
-    assert preprocessor.model_kwargs().get("reading") == reading
-    if reading == "joint":
-        assert x["answer_encoder_ids"].numpy()[0, 0, :3].tolist() == ids(encoder, "[CLS] ada [SEP]")
-
-
-def test_saved_and_loaded(encoder, tmp_path):
-    preprocessor = made(encoder, reading="separate")
-    preprocessor.save_assets(tmp_path)
-    config = preprocessor.get_config()
-    again = DAANetPreprocessor.from_config(config, tmp_path)
-    assert again.get_config() == config and again.reading == "separate"
-    expected, found = (p.source(PASSAGES) for p in (preprocessor, again))
-    for name in preprocessor.passage_inputs:
-        assert expected[name].numpy().tolist() == found[name].numpy().tolist()

@@ -6,7 +6,6 @@ import tensorflow as tf
 
 from tests.text.helpers import preprocessor
 from tfmrc.preprocessing import MasquePreprocessor
-from tfmrc.preprocessing.labels import masque_labels
 from tfmrc.text import Vocabulary
 
 RECORDS = {
@@ -91,24 +90,6 @@ def test_other_numbers_of_passages(records):
         assert y["ranker"].numpy().tolist() == expected
         assert weight["ranker"].shape == (5, given)
         assert weight["ranker"].numpy().sum() == pytest.approx(5 * given)
-
-
-def test_in_a_dataset():
-    built = preprocessor()
-    dataset = tf.data.Dataset.from_tensor_slices(RECORDS).batch(2).map(built.batch)
-    sizes = [int(tf.shape(x["question_ids"])[0]) for x, _, _ in dataset]
-    assert sizes == [2, 2, 1]
-    x, y, weight = dataset.element_spec
-    assert x["passage_ids"].shape.as_list() == [None, 2, None]
-    assert y["ranker"].shape.as_list() == weight["ranker"].shape.as_list() == [None, 2]
-
-
-def test_labels_alone():
-    labels, weights = masque_labels([[True, False]], [True], [[1, -1]], [-1])
-    assert labels["ranker"].numpy().tolist() == [[1, 0]]
-    assert weights["decoder"].numpy().tolist() == [1]
-    assert weights["ranker"].numpy().tolist() == [[2, 0]]
-    assert weights["classifier"].numpy().tolist() == [0]
 
 
 def test_rotation_moves_unknown_words_alone_and_keeps_equal_words_equal():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from tfmrc import encoders, preprocessing, text
 
@@ -125,46 +124,3 @@ def test_nothing_to_read(encoder):
     assert source["passage_pieces"].shape == (2, 3, 1, 2)
     assert source["question_pieces"].numpy().tolist() == [[[0, 0]], [[1, 1]]]
     assert source["question_encoder_ids"].numpy().tolist() == [[[2, 3, 0]], [[2, 7, 3]]]
-
-
-def test_a_batch_holds_what_the_model_reads(encoder):
-    preprocessor = make(encoder)
-    records = {
-        "question": tf.constant(["Who flew?", "who"]),
-        "passages": tf.constant([["A hill.", "The owls flew."], ["the owl", ""]]),
-        "style": tf.constant(["qa", "qa"]),
-        "answer": tf.constant(["the owls", "owl"]),
-    }
-    x, _, _ = preprocessor.batch(records)
-    assert set(x) == {*preprocessor.model_inputs, "answer_ids", "target_ids"}
-    assert x["encoder_ids"].shape == (2, 3, 11)
-    assert {name: tuple(x[name].shape) for name in ("question_pieces", "passage_pieces")} == {
-        "question_pieces": (2, 3, 2),
-        "passage_pieces": (2, 3, 5, 2),
-    }
-
-
-def test_without_an_encoder_nothing_is_added():
-    plain = make(None)
-    assert plain.model_inputs == ("question_ids", "passage_ids", "extended_ids", "style_ids")
-    assert not {"encoder", "reading"} & plain.get_config().keys()
-    assert "reading" not in plain.model_kwargs()
-
-
-def test_saved_and_loaded(encoder, tmp_path):
-    preprocessor = make(encoder, reading="separate")
-    preprocessor.save_assets(tmp_path)
-    config = preprocessor.get_config()
-    again = preprocessing.MasquePreprocessor.from_config(config, tmp_path)
-    assert again.get_config() == config and again.model_kwargs()["reading"] == "separate"
-    strings = ["Who flew?"], [["The owls flew.", "a"]], ["qa"]
-    expected, found = preprocessor.source(*strings), again.source(*strings)
-    for name in preprocessor.model_inputs:
-        assert expected[name].numpy().tolist() == found[name].numpy().tolist()
-
-
-def test_wrong_arguments(encoder):
-    with pytest.raises(ValueError, match="reading='both'"):
-        make(encoder, reading="both")
-    with pytest.raises(TypeError, match="encoder='minilm'"):
-        make("minilm")

@@ -5,7 +5,6 @@ import pytest
 import tensorflow as tf
 
 from tests.text.helpers import preprocessor, text_of
-from tfmrc.preprocessing import MasquePreprocessor
 
 
 def lists(source):
@@ -43,13 +42,6 @@ def test_ids():
     assert {tensor.dtype for name, tensor in source.items() if name.endswith("ids")} == {tf.int32}
 
 
-def test_unknown_words_in_buckets_keep_their_own_extended_ids():
-    result = lists(preprocessor(num_oov_buckets=1).source(["k2 x9"], [["x9 king k2"]], ["qa"]))
-    assert result["question_ids"] == [[9, 9]]
-    assert result["passage_ids"] == [[[2, 9, 5, 9], [0, 0, 0, 0]]]
-    assert result["extended_ids"] == [[7, 8, 0, 8, 5, 7, 0, 0, 0, 0]]
-
-
 def test_missing_and_empty_passages():
     result = lists(
         preprocessor(num_passages=3).source(
@@ -78,13 +70,6 @@ def test_nothing_at_all_has_length_one(passages):
     assert result["passage_ids"] == [[[0], [0]]]
     assert result["extended_ids"] == [[0, 0, 0]]
     assert result["truncated"] == [False]
-
-
-def test_an_empty_batch():
-    nothing = tf.zeros([0], tf.string)
-    source = preprocessor().source(nothing, tf.zeros([0, 2], tf.string), nothing)
-    assert source["question_ids"].shape == (0, 1)
-    assert source["passage_ids"].shape == (0, 2, 1)
 
 
 def test_truncation_is_said():
@@ -123,60 +108,6 @@ def test_any_bytes_and_emoji():
     assert source["starts"].numpy()[0, 3:6].tolist() == [0, 2, 5]
 
 
-def flat_ids(source, row):
-    parts = (source["question_ids"], source["passage_ids"])
-    return np.concatenate([part[row].numpy().ravel() for part in parts])
-
-
-def test_a_batch_equals_its_examples():
-    records = [
-        ("Who met Ada?", ["The king met Ada Lee.", "Lee"], "qa"),
-        ("", ["", " ", "the"], "nlg"),
-        ("the king's 1,000 men and the queen's don't, well-known U.S. K2", ["K2 " * 7], "qa"),
-        ("Ada", ["", "Ada, and Ada."], "nlg"),
-    ]
-    width = max(len(passages) for _, passages, _ in records)
-    question, passages, style = zip(*records, strict=True)
-    padded = [given + [""] * (width - len(given)) for given in passages]
-    built = preprocessor(num_passages=3, passage_length=6)
-    together = built.source(list(question), padded, list(style))
-    for row, (one_question, one_passages, one_style) in enumerate(records):
-        alone = built.source([one_question], [one_passages], [one_style])
-        size = alone["question_ids"].shape[1], alone["passage_ids"].shape[2]
-        wide = together["question_ids"].shape[1], together["passage_ids"].shape[2]
-        # The position in the long source of each position of the short one.
-        moved = np.concatenate(
-            [np.arange(size[0])]
-            + [wide[0] + k * wide[1] + np.arange(size[1]) for k in range(built.num_passages)]
-        )
-        rest = np.setdiff1d(np.arange(wide[0] + built.num_passages * wide[1]), moved)
-        for name in ("words", "compared", "starts", "ends"):
-            assert together[name].numpy()[row, moved].tolist() == alone[name][0].numpy().tolist()
-        extended, many = alone["extended_ids"][0].numpy(), together["extended_ids"].numpy()[row]
-        copied = extended >= 7
-        assert many[moved][~copied].tolist() == extended[~copied].tolist()
-        assert (many[moved][copied] - 7).tolist() == moved[extended[copied] - 7].tolist()
-        assert not many[rest].any()
-        ids, many = flat_ids(alone, 0), flat_ids(together, row)
-        assert many[moved].tolist() == ids.tolist()
-        assert not many[rest].any()
-        assert bool(together["truncated"][row]) == bool(alone["truncated"][0])
-
-
-def test_errors():
-    built = preprocessor()
-    with pytest.raises(tf.errors.InvalidArgumentError, match="model are qa, nlg"):
-        built.source(["who"], [["a"]], ["ode"])
-    with pytest.raises(tf.errors.InvalidArgumentError, match="equally many questions, rows"):
-        built.source(["who", "who"], [["a"]], ["qa", "qa"])
-    with pytest.raises(tf.errors.InvalidArgumentError, match="equally many questions, rows"):
-        built.source(["who"], [["a"]], ["qa", "qa"])
-    with pytest.raises(ValueError, match="Received: num_passages=0"):
-        preprocessor(num_passages=0)
-    with pytest.raises(ValueError, match="Received: styles="):
-        preprocessor(styles=())
-
-
 def test_static_shapes_in_a_graph():
     specs = [tf.TensorSpec(shape, tf.string) for shape in ([None], [None, None], [None])]
     graph = tf.function(preprocessor(num_passages=5).source, autograph=False).get_concrete_function(
@@ -185,26 +116,3 @@ def test_static_shapes_in_a_graph():
     shapes = graph.output_shapes
     assert shapes["passage_ids"].as_list() == [None, 5, None]
     assert shapes["question_ids"].rank == shapes["extended_ids"].rank == 2
-
-
-def test_config_and_assets(tmp_path):
-    built = preprocessor(num_oov_buckets=3, generation_vocabulary_size=5000, gold_relevance=True)
-    built.save_assets(tmp_path / "new" / "folder")
-    for vocabulary in (built.vocabulary, tmp_path / "new" / "folder"):
-        again = MasquePreprocessor.from_config(built.get_config(), vocabulary)
-        assert again.get_config() == built.get_config()
-        assert again.vocabulary.words == built.vocabulary.words
-        assert len(again.vocabulary) == 12
-    assert built.get_config() == {
-        "styles": ["qa", "nlg"],
-        "num_passages": 2,
-        "passage_length": 100,
-        "question_length": 100,
-        "answer_length": 100,
-        "generation_vocabulary_size": 5000,
-        "characters": False,
-        "word_features": False,
-        "gold_relevance": True,
-        "num_oov_buckets": 3,
-    }
-    assert "num_passages=2" in repr(built) and "9 words" in repr(built)

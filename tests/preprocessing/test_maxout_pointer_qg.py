@@ -60,18 +60,6 @@ def test_an_answer_that_does_not_stand_there_is_an_error_and_no_guess(answer, st
         built().source(["a b"] * 1 + [PASSAGE], ["a", answer], [-1, start])
 
 
-def test_an_answer_that_is_not_utf8_is_refused_with_a_readable_message():
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Received: .*\ufffdAda"):
-        tf.function(built().source, autograph=False)(
-            tf.constant([PASSAGE]), tf.constant([b"\xefAda"])
-        )
-
-
-def test_batch_sizes_must_agree():
-    with pytest.raises(tf.errors.InvalidArgumentError, match="as many passages as answers"):
-        built().source([PASSAGE, PASSAGE], ["Ada"])
-
-
 def test_sentence_is_what_the_model_reads_and_offsets_are_the_passages():
     source = built(context="sentence").source([PASSAGE], ["the king"])
     assert words(source) == ["Ada", "met", "the", "king", "in", "1912", "."]
@@ -166,49 +154,6 @@ def test_batches_of_examples_with_the_answers_own_place():
     np.testing.assert_array_equal(y["decoder"], x["target_ids"])
     # The mean of the examples' means with these weights is the mean over all words: 4 and 9.
     np.testing.assert_allclose(weight["decoder"], [4 / 6.5, 9 / 6.5], rtol=1e-6)
-
-
-def test_rotation_moves_unknown_words_alike():
-    preprocessor = built()
-    records = {
-        "question": ["Who is Zoe?"], "passages": [["Zoe met the king."]], "answer": ["the king"],
-        "rotation": [1],
-    }  # fmt: skip
-    x, _, _ = preprocessor.batch({name: tf.constant(value) for name, value in records.items()})
-    still, _, _ = preprocessor.batch(
-        {**records, "passages": tf.constant(records["passages"]), "rotation": tf.constant([0])}
-    )
-    size = built().vocabulary.size
-    assert x["passage_ids"][0, 0] == x["question_ids"][0, 3] >= size
-    assert (x["passage_ids"][0, 0] - size) == (still["passage_ids"][0, 0] - size + 1) % 3
-
-
-def test_configuration_and_assets(tmp_path):
-    preprocessor = built(context="sentence", passage_length=30, with_answers=False)
-    preprocessor.save_assets(tmp_path)
-    again = MaxoutPointerQGPreprocessor.from_config(preprocessor.get_config(), tmp_path)
-    assert again.get_config() == preprocessor.get_config()
-    assert repr(again).startswith("<MaxoutPointerQGPreprocessor context='sentence'")
-    with pytest.raises(ValueError, match="context='page'"):
-        built(context="page")
-    with pytest.raises(ValueError, match="passage_length=0"):
-        built(passage_length=0)
-
-
-def test_one_graph_for_strings_of_any_number_without_python():
-    from tfmrc.storage.export import python_operations
-
-    preprocessor = built(context="sentence")
-    source = tf.function(
-        preprocessor.source,
-        input_signature=[tf.TensorSpec([None], tf.string)] * 2 + [tf.TensorSpec([None], tf.int32)],
-        autograph=False,
-    )
-    graph = source.get_concrete_function()
-    assert python_operations(graph.graph.as_graph_def()) == []
-    one = source(tf.constant([PASSAGE]), tf.constant(["Ada"]), tf.constant([-1]))
-    two = source(tf.constant([PASSAGE, "Bo"]), tf.constant(["Ada", "Bo"]), tf.constant([-1, 0]))
-    np.testing.assert_array_equal(one["passage_ids"][0], two["passage_ids"][0, :7])
 
 
 def test_a_question_is_trained_on_the_passage_of_its_span():

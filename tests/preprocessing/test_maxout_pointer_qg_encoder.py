@@ -1,7 +1,6 @@
 """What the preprocessor of question generation adds for an encoder."""
 
 import pytest
-import tensorflow as tf
 
 from tfmrc import encoders
 from tfmrc.preprocessing import MaxoutPointerQGPreprocessor
@@ -87,31 +86,3 @@ def test_windows_of_a_long_passage(encoder):
     assert len(found) == 37 and all(pieces == expected[word] for word, pieces in found)
     for window in source["encoder_ids"].numpy()[0]:
         assert window[:3].tolist() == ids(encoder, "[CLS] bo [SEP]")
-
-
-def test_a_batch_holds_what_the_model_reads(encoder):
-    preprocessor = made(encoder)
-    records = {
-        "question": tf.constant(["Who met Ada?", "Who?"]),
-        "answer": tf.constant(["Ada", "Bo"]),
-        "passages": tf.constant([[PASSAGE], ["Bo"]]),
-        "span": tf.constant([[0, 45, 48], [0, 0, 2]]),
-    }
-    x, _, _ = preprocessor.batch(records)
-    assert tuple(x) == (*preprocessor.model_inputs, "question_ids", "target_ids")
-    assert x["answer_tags"].numpy()[0].tolist().index(1) == 12  # Ada met Bo: the second one
-    assert x["encoder_ids"].numpy()[0, 0, :3].tolist() == ids(encoder, "[CLS] ada [SEP]")
-    assert "reading" not in preprocessor.model_kwargs()
-    assert made(None).model_inputs == ("passage_ids", "answer_tags", "extended_ids")
-
-
-def test_saved_and_loaded(encoder, tmp_path):
-    preprocessor = made(encoder, reading="separate", context="sentence")
-    preprocessor.save_assets(tmp_path)
-    config = preprocessor.get_config()
-    again = MaxoutPointerQGPreprocessor.from_config(config, tmp_path)
-    assert again.get_config() == config and again.reading == "separate"
-    expected, found = (p.source([PASSAGE], ["Ada"]) for p in (preprocessor, again))
-    for name in preprocessor.model_inputs:
-        assert expected[name].numpy().tolist() == found[name].numpy().tolist()
-    assert not {"encoder", "reading"} & made(None).get_config().keys()

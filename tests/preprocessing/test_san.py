@@ -71,13 +71,6 @@ def test_as_many_tags_as_words(tags):
         preprocessor.source(["Who?"], ["An owl."], passage_pos=[tags])
 
 
-def test_annotations_are_those_that_are_wanted():
-    with pytest.raises(ValueError, match="passage_pos"):
-        built(pos_tags=TAGS).source(["Who?"], ["An owl."])
-    with pytest.raises(ValueError, match="passage_ner"):
-        built().source(["Who?"], ["An owl."], passage_ner=["- - -"])
-
-
 def test_answers_become_words_and_what_does_not_fit_is_known():
     preprocessor = built(passage_length=4, stride=2)
     passage = "Über-owl flew. Then it slept"
@@ -131,7 +124,7 @@ def test_windows_hold_every_word_and_nothing_else(length, stride):
     source = preprocessor.source(["Who w2?"] * 5, passages, limit=100, passage_pos=tags)
     windows = preprocessor.windows(source)
     rows, firsts = windows["row"].numpy(), windows["first"].numpy()
-    assert sorted(set(rows.tolist())) == [0, 1, 2, 3, 4]
+    assert sorted(set(rows.tolist())) == [0, 1, 3, 4]  # of passages with words
     for row, passage in enumerate(passages):
         count = len(passage.split())
         seen = set()
@@ -151,7 +144,7 @@ def test_windows_hold_every_word_and_nothing_else(length, stride):
                     assert word == 0 and not windows["exact_match"][window, position].numpy().any()
         assert seen == set(range(count))
         fits = count <= min(length, 7)
-        assert (rows == row).sum() == 1 or not fits
+        assert (rows == row).sum() == bool(count) or not fits
     np.testing.assert_array_equal(
         windows["question_ids"], tf.gather(source["question_ids"], windows["row"])
     )
@@ -172,28 +165,6 @@ def test_batches_for_fit():
     np.testing.assert_array_equal(y["end"], [1, -1, -1])
     np.testing.assert_array_equal(weight["begin"], [3, 0, 0])
     np.testing.assert_array_equal(x["passage_ids"][0, :3], [4, 5, 6])
-
-
-def test_config_round_trip(tmp_path):
-    preprocessor = built(lemmas=True, pos_tags=TAGS, passage_length=9, stride=3, styles=("qa",))
-    preprocessor.save_assets(tmp_path)
-    twin = SANPreprocessor.from_config(preprocessor.get_config(), tmp_path)
-    assert twin.get_config() == preprocessor.get_config()
-    assert repr(twin) == repr(preprocessor)
-
-
-@pytest.mark.parametrize(
-    "options, message",
-    [({"passage_length": 0}, "passage_length=0"), ({"stride": 500}, "stride=500")],
-)
-def test_bad_sizes_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        built(**options)
-
-
-def test_tag_names_are_distinct_words():
-    with pytest.raises(ValueError, match="A B"):
-        built(pos_tags=("A B",))
 
 
 @pytest.mark.parametrize("length, stride", [(400, 200), (80, 40), (5, 2), (1, 1)])

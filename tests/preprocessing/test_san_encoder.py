@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from tfmrc import encoders, preprocessing, text
 
@@ -61,44 +60,3 @@ def test_a_window_is_read_as_the_passage_that_it_holds(encoder, reading):
         moved = pieces[:, 0] // width * result.shape[1] + pieces[:, 0] % width
         other = windows["passage_pieces"][number, : len(pieces)]
         assert other.tolist() == np.stack([moved, pieces[:, 1]], 1).tolist()
-
-
-def test_a_batch_holds_what_the_model_reads(encoder):
-    preprocessor = make(encoder)
-    records = {
-        "question": tf.constant(["Who flew?", "who"]),
-        "passages": tf.constant([["A hill.", "The owls flew."], ["the owl", ""]]),
-        "span": tf.constant([[1, 4, 8], [0, 4, 7]]),
-    }
-    x, y, _ = preprocessor.batch(records)
-    assert tuple(x) == preprocessor.model_inputs
-    assert y["begin"].numpy().tolist() == [1, 1]
-    assert x["encoder_ids"].shape == (2, 1, 11)
-
-
-def test_without_an_encoder_nothing_is_added():
-    plain = make(None)
-    assert plain.model_inputs == ("question_ids", "passage_ids", "exact_match")
-    assert not {"encoder", "reading"} & plain.get_config().keys()
-    assert "reading" not in plain.model_kwargs()
-
-
-def test_saved_and_loaded(encoder, tmp_path):
-    preprocessor = make(encoder, reading="separate")
-    preprocessor.save_assets(tmp_path)
-    config = preprocessor.get_config()
-    again = preprocessing.SANPreprocessor.from_config(config, tmp_path)
-    assert again.get_config() == config and again.reading == "separate"
-    strings = ["Who flew?"], ["The owls flew."]
-    expected, result = preprocessor.source(*strings), again.source(*strings)
-    for name in preprocessor.model_inputs:
-        assert expected[name].numpy().tolist() == result[name].numpy().tolist()
-    with pytest.raises(ValueError, match="from a folder"):
-        preprocessing.SANPreprocessor.from_config(config, preprocessor.vocabulary)
-
-
-def test_wrong_arguments(encoder):
-    with pytest.raises(ValueError, match="reading='both'"):
-        make(encoder, reading="both")
-    with pytest.raises(TypeError, match="encoder='minilm'"):
-        make("minilm")

@@ -4,7 +4,6 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from tfmrc import encoders, models
 from tfmrc.data import Example, Span, TrainingExample, make_dataset
@@ -16,8 +15,7 @@ from tfmrc.preprocessing import (
     SANPreprocessor,
 )
 from tfmrc.text import Vocabulary
-from tfmrc.text.layout import longest, static_shapes
-from tfmrc.text.subwords import _power_of_two
+from tfmrc.text.layout import static_shapes
 
 PIECES = ["it", "rained", ".", "ada", "met", "the", "king", "##s", "who", "?", "bo"]
 SIZES = {"passage_length": 9, "question_length": 7, "styles": ("span",)}
@@ -133,11 +131,6 @@ def test_the_number_of_windows_is_a_power_of_two(encoder):
     assert (ids.numpy()[:, windows:] == encoder.subwords.pad_id).all()
 
 
-@pytest.mark.parametrize("count, power", [(1, 1), (2, 2), (3, 4), (4, 4), (5, 8), (8, 8), (9, 16)])
-def test_powers_of_two(count, power):
-    assert int(_power_of_two(tf.constant(count))) == power
-
-
 @pytest.mark.parametrize(
     "kind, model_class, sizes",
     [
@@ -193,10 +186,3 @@ def test_a_model_gives_the_same_for_batches_of_one_shape(kind, model_class, size
         real = expected.numpy() > -1e4  # masked positions have no meaning
         assert real.any()
         np.testing.assert_allclose(found[real], expected.numpy()[real], rtol=1e-4, atol=1e-5)
-
-
-def test_the_context_ends():
-    with pytest.raises(KeyError), static_shapes():
-        assert longest([2, 3], 8) == 8
-        raise KeyError
-    assert longest([2, 3], 8) == 3

@@ -1,10 +1,9 @@
 """Features of words by hand, for the three papers that read them."""
 
 import numpy as np
-import pytest
 
 from tests.text.helpers import preprocessor, text_of
-from tfmrc.preprocessing import DAANetPreprocessor, MasquePreprocessor, SANPreprocessor
+from tfmrc.preprocessing import DAANetPreprocessor, SANPreprocessor
 from tfmrc.preprocessing.word_features import NUM_WORD_FEATURES, shape_features
 from tfmrc.text import Vocabulary
 
@@ -101,8 +100,6 @@ def test_daanet_compares_the_passage_with_what_each_task_is_given():
     np.testing.assert_array_equal(x["question_passage_features"], right)
     np.testing.assert_array_equal(x["answer_passage_features"][0, :, 1], [0, 1, 0, 0])
     np.testing.assert_array_equal(x["answer_passage_features"][1, :, 1], [1, 0, 0, 0])
-    with pytest.raises(ValueError, match="compared with those of the question"):
-        built.given(["Who"], "question")
 
 
 def test_san_has_them_after_its_own_matches_and_in_windows():
@@ -120,11 +117,3 @@ def test_shapes_of_other_scripts_and_marks():
     words = ["Ωμέγα", "ΩΜ", "٣", "x²", "鳥", "U.S.", "--", "👍🏽", "ǅ", "A", "iOS", "\ufffd"]
     codes = ["C", "CA", "D", "-", "-", "CA", "P", "P", "C", "C", "-", "P"]
     np.testing.assert_array_equal(shape_features(words), rows(codes)[:, 3:])
-
-
-def test_without_the_option_nothing_changes():
-    plain = preprocessor()
-    assert "num_word_features" not in plain.model_kwargs()
-    assert not {name for name in plain.model_inputs if name.endswith("_features")}
-    again = MasquePreprocessor.from_config(masque().get_config(), masque().vocabulary)
-    assert again.word_features and again.model_kwargs()["num_word_features"] == NUM_WORD_FEATURES

@@ -7,7 +7,7 @@ import time
 
 import tensorflow as tf
 
-from tfmrc.storage.manifest import write_manifest
+from tfmrc.storage.manifest import EXPORT_FORMAT, write_manifest
 from tfmrc.storage.warmup import write_warmup_requests
 
 
@@ -74,14 +74,17 @@ def write_words(folder, version, words):
 
 
 class Joined(tf.Module):
-    """Answers with question and passage: one output, which REST gives without its name."""
+    """Answers with question and passages: one output, which REST gives without its name."""
 
     @tf.function(
-        input_signature=[tf.TensorSpec([None], tf.string, name=n) for n in ("question", "passage")],
+        input_signature=[
+            tf.TensorSpec([None], tf.string, name="question"),
+            tf.TensorSpec([None, None], tf.string, name="passages"),
+        ],
         autograph=False,
     )
-    def __call__(self, question, passage):
-        return {"answer": tf.strings.join([question, passage], " ")}
+    def __call__(self, question, passages):
+        return {"answer": tf.strings.reduce_join(tf.concat([question[:, None], passages], 1), 1)}
 
 
 def write_joined(folder):
@@ -107,7 +110,7 @@ def write_lengths(folder, max_passages):
     module = Lengths()
     tf.saved_model.save(module, str(folder / "1"), signatures=module.__call__)
     (folder / "1" / "assets.extra").mkdir()
-    card = json.dumps({"max_passages": max_passages})
+    card = json.dumps({"format": EXPORT_FORMAT, "max_passages": max_passages})
     (folder / "1" / "assets.extra" / "model_card.json").write_text(card)
     write_manifest(folder / "1")
 

@@ -1,20 +1,16 @@
 """Versions come and go, and the server ends, without a failed request."""
 
 import json
-import os
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.serving.command import command
 from tests.serving.small_models import (
     Gate,
     wait_until,
@@ -216,6 +212,7 @@ def test_a_copy_is_not_loaded_before_its_end(models, words, has_manifest):
 
 
 def test_models_are_added_and_removed_while_serving(models, versions):
+    shutil.copytree(versions[4], models / "broken" / "4")  # which takes no other down
     with serve(models) as server:
         shutil.copytree(versions[3], models / "other" / "3")
         server.manager.poll()
@@ -307,25 +304,6 @@ def test_a_model_that_cannot_be_loaded_leaves_none_of_the_others(models, version
     with pytest.raises(ValueError, match=r"The text is bad\."):
         serve(folders)
     wait_until(lambda: batchers() == 0)
-
-
-@contextmanager
-def command(models, *words):
-    """`tfmrc serve` in a process, with its addresses of REST and gRPC."""
-    words = [sys.executable, "-m", "tfmrc", "serve", models, "--port=0", "--grpc-port=0", *words]
-    with subprocess.Popen(
-        words,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=Path(__file__).parents[2],
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-    ) as process:
-        try:
-            lines = [process.stdout.readline().split() for _ in range(4)]
-            yield process, lines[1][-1], lines[2][-1]
-        finally:
-            process.kill()
 
 
 @pytest.mark.parametrize(("steps", "signals"), [(300, 1), (2**31 - 1, 2)])

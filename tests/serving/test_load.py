@@ -4,18 +4,20 @@ import os
 import random
 import shutil
 import statistics
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
+import grpc
 import httpx
 import numpy as np
 import pytest
+import tensorflow as tf
+from tensorflow_serving.apis.predict_pb2 import PredictRequest
+from tensorflow_serving.apis.prediction_service_pb2_grpc import PredictionServiceStub
 
+from tests.serving.command import command
 from tests.serving.predictors import REQUEST
 from tests.serving.small_models import write_echo
-from tfmrc.predictors import RequestError
 from tfmrc.serving import Client, Server
 
 pytestmark = pytest.mark.usefixtures("exports_once")
@@ -42,11 +44,30 @@ def server(exported, tmp_path_factory):
         yield running
 
 
+class Stub:
+    """The official stub of a model with the client's method."""
+
+    def __init__(self, name, url):
+        self.name = name
+        self.channel = grpc.insecure_channel(url.removeprefix("grpc://"))
+        self.predict = PredictionServiceStub(self.channel).Predict
+
+    def run(self, inputs):
+        request = PredictRequest()
+        request.model_spec.name = self.name
+        for name, rows in inputs.items():
+            width = max((len(row) for row in rows if isinstance(row, list)), default=0)
+            filled = [row + [""] * (width - len(row)) if width else row for row in rows]
+            request.inputs[name].CopyFrom(tf.make_tensor_proto(filled, tf.string))
+        outputs = self.predict(request, timeout=TIMEOUT).outputs
+        return {name: tf.make_ndarray(proto) for name, proto in outputs.items()}
+
+
 class Load:
     """Sends seeded random requests from 16 threads and compares every reply."""
 
-    def __init__(self, server, right):
-        self.server = server
+    def __init__(self, url, grpc_url, right):
+        self.url, self.grpc_url = url, grpc_url
         self.right = right
         self.checked = {"right": 0, "broken": 0}
         self.wrong = []
@@ -63,30 +84,31 @@ class Load:
 
     def _client(self, count, seed):
         draw = random.Random(seed)
-        url = self.server.url
         options = {"timeout": TIMEOUT, "retries": 1000}
+        stub, echo_stub = Stub("hills", self.grpc_url), Stub("echo", self.grpc_url)
         with (
-            Client("hills", url, **options) as rest,
-            Client("hills", self.server.grpc_url, **options) as grpc,
-            Client("echo", draw.choice([url, self.server.grpc_url]), **options) as echo,
-            httpx.Client(base_url=url, timeout=TIMEOUT) as plain,
+            Client("hills", self.url, **options) as rest,
+            Client("echo", self.url, **options) as echo,
+            httpx.Client(base_url=self.url, timeout=TIMEOUT) as plain,
+            stub.channel,
+            echo_stub.channel,
         ):
             for number in range(count):
                 kind = draw.random()
                 try:
                     if kind < 0.1:
-                        self._broken(plain, grpc, draw)
+                        self._broken(plain, stub, draw)
                     elif kind < 0.3:
-                        self._echo(echo, f"{seed} {number} é")
+                        self._echo(draw.choice([echo, echo_stub]), f"{seed} {number} é")
                     else:
-                        self._question(draw.choice([rest, grpc]), draw)
+                        self._question(draw.choice([rest, stub]), draw)
                 except Exception as error:
                     self.wrong.append(error)
 
-    def _broken(self, plain, grpc, draw):
+    def _broken(self, plain, stub, draw):
         if draw.random() < 0.3:
-            with pytest.raises(RequestError, match="limerick"):
-                grpc.run({**KNOWN[0], "style": ["limerick"]})
+            with pytest.raises(grpc.RpcError, match="limerick"):
+                stub.run({**KNOWN[0], "style": ["limerick"]})
         else:
             reply = plain.post("/v1/models/hills:predict", **draw.choice(BROKEN))
             assert reply.status_code == 400, reply.text
@@ -116,54 +138,30 @@ class Load:
 
 
 def test_mixed_requests_from_16_clients(server, answer_arrays):
-    load = Load(server, answer_arrays)
+    load = Load(server.url, server.grpc_url, answer_arrays)
     load.send(320, seed=1)
     assert load.wrong == []
     assert sum(load.checked.values()) == 320
     assert load.checked["broken"] > 15
-    assert server.service._running == 0
+    assert server.service.running == 0
 
 
-class Served:
-    """`tfmrc serve FOLDER` in a process of its own, whose memory is the server's alone."""
-
-    def __init__(self, models):
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tfmrc.cli", "serve", models, "--port", "0", "--grpc-port", "0"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            cwd=Path(__file__).parents[2],
-            env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-        )
-        assert self.process.stdout.readline() == "Models: echo, hills\n"
-        self.url = self.process.stdout.readline().split()[-1]
-        self.grpc_url = self.process.stdout.readline().split()[-1]
-
-    def mib(self):
-        """Returns its resident memory."""
-        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.stdout.close()
-        self.process.wait()
+def mib(process):
+    """Returns the resident memory of a process."""
+    pages = int(Path(f"/proc/{process.pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 @pytest.mark.slow
 def test_10000_mixed_requests_and_flat_memory(exported, answer_arrays, tmp_path):
     shutil.copytree(exported, tmp_path / "hills" / "7")
     write_echo(tmp_path / "echo", 1)
-    with Served(tmp_path) as server:
-        load = Load(server, answer_arrays)
+    with command(tmp_path, "--no-access-log") as (process, *urls):
+        load = Load(*urls, answer_arrays)
         sizes = []
         for seed in range(20):
             load.send(512, seed)
-            sizes.append(server.mib())
+            sizes.append(mib(process))
     assert load.wrong == []
     assert sum(load.checked.values()) == 20 * 512
     assert load.checked["broken"] > 800

@@ -57,7 +57,7 @@ def test_target_words_come_from_their_own_example():
     assert result.numpy().tolist() == [SIZE + 1, 1, 1, SIZE + 2, SIZE, 4]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(EXAMPLES)
 def test_like_the_plain_definition(examples):
     longest = max(1, *(len(source) for source, _ in examples))

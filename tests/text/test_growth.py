@@ -8,7 +8,7 @@ from tfmrc.text.answer_candidates import answer_candidates
 from tfmrc.text.occurrence import first_occurrence
 from tfmrc.text.sentences import sentence_numbers
 
-SIZE = 300_000
+SIZE = 100_000
 SHAPES = {
     "addresses": "www.",
     "schemes": "http://",
@@ -40,14 +40,6 @@ def test_tokens_hold_every_character_once(shape):
     assert (starts < ends).all() and (ends[:-1] <= starts[1:]).all()
     numbers = sentence_numbers([text, "and"], tokens).numpy()
     assert len(numbers) == len(starts) + 1
-
-
-def test_five_million_characters_of_addresses():
-    text = "http://" * 714_285
-    assert Tokenizer().tokenize([text]).surface[0].numpy().tolist() == [text.encode()]
-    text = "www." * 1_250_000
-    tokens = Tokenizer().tokenize([text + "x y"]).surface[0].numpy()
-    assert [len(word) for word in tokens] == [5_000_001, 1]
 
 
 @pytest.mark.parametrize("size", [1, 5, 28])

@@ -3,7 +3,7 @@ import tensorflow as tf
 
 from tests.text.helpers import text_of
 from tfmrc.text import Tokenizer
-from tfmrc.text.layout import cut_rows, longest, spread, strings
+from tfmrc.text.layout import cut_rows, spread, strings
 from tfmrc.text.rows import row_of_values
 
 
@@ -16,12 +16,6 @@ def test_cut_rows():
     assert flat.ends.numpy().tolist() == [1, 3, 1]
     assert flat.lengths.numpy().tolist() == [2, 0, 0, 1]
     assert flat.cut.numpy().tolist() == [True, False, True, False]
-
-
-def test_longest_is_at_least_one():
-    assert int(longest(tf.constant([2, 5]), 9)) == 5
-    assert int(longest(tf.constant([0]), 9)) == 1
-    assert int(longest(tf.zeros([0], tf.int32), 9)) == 1
 
 
 def test_spread_strings():

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from benchmarks.tokenizer_agreement import differences, free_boundaries, rates, rebuilt, shape
 from tfmrc.text import Tokenizer
 
 
@@ -28,22 +27,3 @@ def test_squad_paragraphs_and_answers(shared_data):
                 aligned += start in starts and start + len(text) in ends
     assert total > 25_000
     assert aligned / total > 0.99
-
-
-def test_rebuilt():
-    assert rebuilt(["It's 5%.", "a , b"]) == {"answers": 2, "same": 0.5}
-
-
-def test_differences():
-    text = "20-year U.S.-led"
-    ours, theirs = [(0, 7), (8, 12), (12, 13), (13, 16)], [(0, 2), (2, 3), (3, 7), (8, 16)]
-    assert list(differences(text, ours, theirs)) == [
-        ("20 - year", "20-year"), ("U.S.-led", "U.S. - led")
-    ]  # fmt: skip
-    assert shape(("20 - year", "20-year")) == "9 - x   →   9-x"
-    assert free_boundaries(text, ours) == {12, 13}
-
-
-def test_rates():
-    assert rates(3, 4, 6) == {"precision": 0.75, "recall": 0.5, "f1": 0.6}
-    assert rates(0, 0, 0) == {"precision": 0.0, "recall": 0.0, "f1": 0.0}

@@ -112,11 +112,6 @@ def test_no_strings():
     assert result.starts.to_list() == []
 
 
-def test_more_than_one_axis_is_refused():
-    with pytest.raises(ValueError, match=r"vector of strings.*Received: strings.shape=\(1, 1\)"):
-        Tokenizer().tokenize([["a"]])
-
-
 def test_a_hundred_thousand_words():
     text = "The king's 1,000 men... " * 16_667
     result = Tokenizer().tokenize([text, "x"])

@@ -26,13 +26,13 @@ def check(text, result):
     assert text[end_before:].strip() == ""
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(TEXTS)
 def test_tokens_are_all_that_is_not_space(text):
     check(text, tokens(text))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=40))
 def test_any_bytes(content):
     check(content.decode("utf-8", "replace"), tokens(content))
@@ -52,7 +52,7 @@ def long_known(character):
     return unicodedata.ucd_3_2_0.category(character) not in ("Cn", "Cs")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.text(alphabet=st.characters(codec="utf-8").filter(long_known), max_size=20))
 def test_compared_form(text):
     for word in tokens(text):

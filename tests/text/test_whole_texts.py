@@ -4,7 +4,6 @@ import itertools
 import json
 import random
 
-import numpy as np
 import pytest
 import tensorflow as tf
 from tokenizers import AddedToken, ByteLevelBPETokenizer, Tokenizer, models as reference_models
@@ -13,7 +12,7 @@ from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 from tokenizers.processors import RobertaProcessing
 
 from tests.text.odd_strings import odd_strings
-from tfmrc import data, encoders, text
+from tfmrc import data
 from tfmrc.text.byte_pairs import BytePairs
 from tfmrc.text.special_tokens import SpecialTokens
 from tfmrc.text.word_pieces import WordPieces
@@ -164,11 +163,3 @@ def test_empty_batches_and_texts():
 def test_special_tokens_that_overlap_are_refused():
     with pytest.raises(ValueError, match="overlap"):
         SpecialTokens([{"content": "<s>", "id": 0}, {"content": "s>x", "id": 1}])
-
-
-def test_subword_tokenizer_saves_its_special_tokens(tmp_path):
-    subwords = encoders.from_vocabulary(["owl"]).subwords
-    subwords.save_assets(tmp_path)
-    again = text.SubwordTokenizer.from_assets(tmp_path)
-    assert again.special_tokens == subwords.special_tokens
-    assert np.array_equal(again.tokenize(["[SEP]owl"]).ids.to_list(), [[3, 4]])

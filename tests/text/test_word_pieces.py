@@ -77,13 +77,6 @@ def test_capitals_and_accents_stay_where_the_vocabulary_has_them() -> None:
     assert accents.cut(["Café"]).to_list() == [[3]]
 
 
-def test_saved_and_loaded(pieces: WordPieces, tmp_path: Path) -> None:
-    pieces.save_assets(tmp_path)
-    again = WordPieces.from_assets(tmp_path, **pieces.get_config())
-    assert again.cut(ODD).to_list() == pieces.cut(ODD).to_list()
-    assert len(again) == len(pieces) == 30522
-
-
 def test_in_a_graph_without_words(pieces: WordPieces) -> None:
     cut = tf.function(lambda words: pieces.cut(words).to_tensor(), autograph=False)
     assert cut(tf.zeros([0], tf.string)).shape[0] == 0

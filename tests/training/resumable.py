@@ -1,6 +1,6 @@
 """A run with everything in it, which can kill itself.
 
-Arguments: the folder of the run, the kind of data ("positioned", "plain" or "arrays"), the number
+Arguments: the folder of the run, the kind of data ("positioned" or "arrays"), the number
 of replicas, and for each start of the run where to kill it ("epoch:batch", "validation:epoch",
 "write:count" or "never"). Each start is a process of its own, forked before TensorFlow or JAX has
 started any thread. Prints how each of them ended. With "here" alone it runs in this process.
@@ -65,10 +65,6 @@ def training_data(kind, checkpoint):
         return keras.tree.map_structure(lambda *leaves: np.concatenate(leaves), *rows)
     import tensorflow as tf
 
-    rows = toy.dataset(BATCHES if kind == "positioned" else STEPS)
-    if kind == "plain":
-        return (rows.map(lambda *row: row, num_parallel_calls=tf.data.AUTOTUNE).prefetch(2),)
-
     batches = list(toy.batches(BATCHES))
 
     def make(start_step):
@@ -80,7 +76,8 @@ def training_data(kind, checkpoint):
                 # a copy: TensorFlow's operations may write into the array that it was given
                 yield tf.nest.map_structure(np.copy, batches[order[step % BATCHES]])
 
-        return tf.data.Dataset.from_generator(generate, output_signature=rows.element_spec)
+        signature = toy.dataset(1).element_spec
+        return tf.data.Dataset.from_generator(generate, output_signature=signature)
 
     return (checkpoint.dataset(make),)
 

@@ -89,7 +89,8 @@ def test_float16_scales_the_loss():
 
 def test_arguments_survive_saving_the_compiled_model(tmp_path):
     model = toy.model()
-    model.compile(**training.masque(steps=10, warmup_steps=1, model=model))
+    arguments = training.masque(steps=10, warmup_steps=1, model=model)
+    model.compile(**arguments, run_eagerly=True)
     x, y, weight = next(toy.batches(1))
     model.train_on_batch(x, y, weight)
     model.save(tmp_path / "model.keras")

@@ -6,9 +6,8 @@ from tests.training import masque_batches, toy
 from tfmrc import training
 
 
-@pytest.mark.parametrize(
-    "policy", [pytest.param("mixed_bfloat16", marks=pytest.mark.slow), "mixed_float16"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
 def test_masque_trains_in_half_precision_without_nan(policy):
     """With examples that have no passage, an empty passage, an empty question, no answer."""
     model = masque_batches.model(dropout=0.1, num_decoder_blocks=1, dtype=policy)

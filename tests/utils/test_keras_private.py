@@ -4,7 +4,6 @@ import keras
 import numpy as np
 import pytest
 
-from tfmrc.training import LossScale
 from tfmrc.utils import keras_private
 
 X, Y = np.ones((4, 2), "float32"), np.ones((4, 1), "float32")
@@ -102,16 +101,6 @@ def test_weight_decay_leaves_out_what_was_excluded(model):
     assert found == {
         "hidden/kernel": True, "hidden/bias": False, "y/kernel": True, "y/bias": False
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("wrap", [lambda optimizer: optimizer, LossScale])
-def test_calls_of_an_optimizer_are_counted_where_it_accumulates(wrap):
-    weight = keras.Variable([1.0], name="weight")
-    optimizer = wrap(keras.optimizers.SGD(gradient_accumulation_steps=2))
-    optimizer.build([weight])
-    for _ in range(3):
-        optimizer.apply([keras.ops.array([1.0])], [weight])
-    assert keras_private.update_calls(optimizer) == 3 and int(optimizer.iterations) == 1
 
 
 def test_sublayers_are_given_once_and_not_their_own(model):

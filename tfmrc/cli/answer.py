@@ -39,18 +39,18 @@ def run(options: Namespace) -> None:
 
 def _write_page(answer: Any, options: Namespace) -> None:
     from tfmrc import evaluation
-    from tfmrc.predictors import Answer
 
-    if not isinstance(answer, Answer):
+    if answer.text and not getattr(answer, "words", ()):
         raise ValueError(
             "A page shows the source of each word, which only Masque returns. "
             f"Received: --html {options.html}"
         )
+    relevance = getattr(answer, "relevance", None)
     page = evaluation.attribution_html(
         **evaluation.attribution_of(answer.to_json().get("words", ())),
         question=options.question,
-        passages=options.passage[: len(answer.relevance or options.passage)],
-        relevance=answer.relevance,
+        passages=options.passage[: len(relevance or options.passage)],
+        relevance=relevance,
         title=answer.text or "(no answer)",
         note=", style ".join(part for part in (options.model, options.style) if part),
     )

@@ -3,10 +3,9 @@
 import argparse
 import json
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from tfmrc.utils.arguments import nearest
 
@@ -19,8 +18,6 @@ class Parser(argparse.ArgumentParser):
     The help of a command with `--set` lists all settings.
     """
 
-    _words: Sequence[str] = ()
-
     def format_help(self) -> str:
         text = super().format_help()
         if "--set" in self._option_string_actions:
@@ -29,38 +26,11 @@ class Parser(argparse.ArgumentParser):
             text += f"\n{describe()}\n"
         return text
 
-    def error(self, message: str) -> NoReturn:
-        unknown = message.removeprefix("unrecognized arguments: ")
-        if unknown != message:
-            message = self._unknown(unknown.split())
-        elif message.startswith("the following arguments are required"):
-            # A misspelled flag is often the reason why another one is missing.
-            words = self._unknown_flags()
-            if words:
-                message = f"{self._unknown(words)} Also, {message}"
-        super().error(message)
-
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        # Unknown words of a command are reported by its own parser, which knows its flags.
-        self._words = [str(word) for word in (sys.argv[1:] if args is None else args)]
-        before_command = self._unknown_flags() if self._subparsers is not None else ()
-        if before_command:
-            self.error(f"unrecognized arguments: {' '.join(before_command)}")
         options, unknown = super().parse_known_args(args, namespace)
-        if unknown and self._subparsers is None:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        if unknown and self._subparsers is None:  # the parser of a command, which knows its flags
+            self.error(self._unknown(unknown))
         return options, unknown
-
-    def _unknown_flags(self) -> Sequence[str]:
-        """Returns the words from the first flag on that does not exist."""
-        for number, word in enumerate(self._words):
-            if word == "--" or (self._subparsers is not None and not word.startswith("-")):
-                break
-            flag = word.partition("=")[0]
-            if flag.startswith("--") and " " not in flag:
-                if flag not in self._option_string_actions:
-                    return self._words[number:]
-        return ()
 
     def _unknown(self, words: Sequence[str]) -> str:
         flag, _, value = words[0].partition("=")
@@ -93,7 +63,7 @@ def add_imports(parser: argparse.ArgumentParser) -> None:
         default=[],
         dest="imports",
         metavar="MODULE",
-        help="import a Python module that registers your own classes; may be repeated",
+        help="import a module that registers your own models, formats or metrics; may be repeated",
     )
 
 

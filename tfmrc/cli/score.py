@@ -31,7 +31,7 @@ def add_options(parser: ArgumentParser) -> None:
         "--metrics",
         nargs="+",
         metavar="NAME",
-        help="compute these metrics; default: all that apply",
+        help="the metrics; default: all that apply",
     )
     parser.add_argument("--style", help="the style of the answers, if there are several")
     parser.add_argument("--split", help="a split of NarrativeQA's references")
@@ -39,9 +39,14 @@ def add_options(parser: ArgumentParser) -> None:
         "--missing",
         choices=("error", "empty", "leave_out"),
         default="error",
-        help="a reference without a prediction is an error, an empty answer, or not scored",
+        help="treat a missing prediction as an error (the default), as an empty answer, or leave "
+        "its question out",
     )
-    parser.add_argument("--tokenizer", choices=("english", "unicode", "whitespace", "spacy"))
+    parser.add_argument(
+        "--tokenizer",
+        choices=("english", "unicode", "whitespace", "spacy"),
+        help="replace the tokenizer of the rules",
+    )
     parser.add_argument(
         "--meteor", action=BooleanOptionalAction, help="compute METEOR; default: as the rules say"
     )
@@ -56,7 +61,7 @@ def add_options(parser: ArgumentParser) -> None:
         "--samples", type=int, default=0, metavar="N", help="resamples for bootstrap intervals (0)"
     )
     parser.add_argument("--output", metavar="FOLDER", help="write metrics.json and report.md here")
-    parser.add_argument("--json", action="store_true", help="print metrics.json, not the report")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
     add_imports(parser)
 
 

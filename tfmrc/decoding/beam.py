@@ -144,16 +144,8 @@ def beam_search(
         return t + 1, word, _Beams(ids, lengths, total, paid, finished), cache
 
     shape = (batch_size, num_beams)
-    is_first = ops.arange(num_beams, dtype="int32") % group_size == 0
-    zeros = ops.zeros(shape, dtype="float32")
-    beams = _Beams(
-        ids=ops.full((*shape, max_length), PAD, dtype="int32"),
-        lengths=ops.zeros(shape, dtype="int32"),
-        total=ops.where(is_first, zeros, _NEVER),  # the others would be the same hypothesis
-        paid=zeros,
-        finished=ops.zeros(shape, dtype="bool"),
-    )
     begin = ops.convert_to_tensor(0, dtype="int32"), ops.full(shape, BOS, dtype="int32")
+    beams = _empty_beams(shape, max_length, group_size)
     _, _, beams, _ = ops.while_loop(proceed, advance, (*begin, beams, cache))
     if num_beam_groups > 1:  # merges the groups, each of which is sorted
         scores = length_penalised(beams.total, beams.lengths, length_penalty) - beams.paid
@@ -172,6 +164,18 @@ class _Beams(NamedTuple):
     total: Any  # [B, W], log-probability
     paid: Any  # [B, W], cost
     finished: Any  # boolean [B, W]
+
+
+def _empty_beams(shape, max_length, group_size):
+    is_first = ops.arange(shape[1], dtype="int32") % group_size == 0
+    zeros = ops.zeros(shape, dtype="float32")
+    return _Beams(
+        ids=ops.full((*shape, max_length), PAD, dtype="int32"),
+        lengths=ops.zeros(shape, dtype="int32"),
+        total=ops.where(is_first, zeros, _NEVER),  # the others would be the same hypothesis
+        paid=zeros,
+        finished=ops.zeros(shape, dtype="bool"),
+    )
 
 
 def _settled(beams, num_return_sequences, max_length, length_penalty):

@@ -59,7 +59,7 @@ def greedy_search(
         return ops.argmax(log_p, axis=-1), ops.max(log_p, axis=-1, initial=-float("inf"))
 
     shape = (batch_size, 1)
-    return finished_hypotheses(*word_by_word(step, cache, shape, choose, max_length, eos_id), 0.0)
+    return finished_hypotheses(*word_by_word(step, cache, shape, choose, max_length, eos_id))
 
 
 def word_by_word(step, cache, shape, choose, max_length, eos_id):

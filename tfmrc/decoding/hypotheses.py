@@ -60,7 +60,7 @@ def length_penalised(
     return log_probability / ops.power(base, length_penalty)
 
 
-def finished_hypotheses(ids, lengths, log_probability, length_penalty, paid=0.0) -> Hypotheses:
+def finished_hypotheses(ids, lengths, log_probability, length_penalty=0.0, paid=0.0) -> Hypotheses:
     """Builds `Hypotheses`; rows of log-probability minus infinity become empty.
 
     `paid` `[B, N]` is subtracted from the scores.

@@ -100,7 +100,7 @@ def sample(
     total, order = ops.top_k(total, num_return_sequences or num_samples)
     lengths = ops.take_along_axis(lengths, order, axis=1)
     ids = ops.take_along_axis(ids, order[..., None], axis=1)
-    return finished_hypotheses(ids, lengths, total, 0.0)
+    return finished_hypotheses(ids, lengths, total)
 
 
 def _drawn(log_p, numbers, temperature, top_k, top_p):

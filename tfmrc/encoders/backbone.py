@@ -155,10 +155,10 @@ class BackboneEncoder(keras.layers.Layer):
 
     def _freeze(self):
         count = self.num_trainable_layers
-        own = isinstance(count, int) and 0 <= count <= self.num_layers
+        valid = isinstance(count, int) and 0 <= count <= self.num_layers
         layers = hub.transformer_layers(self.backbone)
         shared = len({id(layer) for layer in layers}) < len(layers)
-        if not own or (shared and 0 < count < len(layers)):
+        if not valid or (shared and 0 < count < len(layers)):
             raise ValueError(
                 f"`trainable_layers` must be 'all', 'none', or a number up to {self.num_layers}; "
                 "shared layers (ALBERT) are trained as a whole. "

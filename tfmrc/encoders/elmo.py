@@ -136,30 +136,31 @@ class ELMo(keras.layers.Layer):
             name="words",
             **common,
         )
-        self.directions = [
-            [
-                ProjectedLSTM(
-                    lstm_dim,
-                    projection_dim if projection_dim < lstm_dim else None,
-                    cell_clip,
-                    proj_clip,
-                    residual=use_skip_connections and layer > 0,
-                    reverse=name == "backward",
-                    name=f"{name}_{layer}",
-                    **common,
-                )
-                for layer in range(num_lstm_layers)
-            ]
-            for name in ("forward", "backward")
-        ]
-        for direction in self.directions:
-            for layer in direction:
-                layer.build((None, None, projection_dim))
+        self.directions = [self._lstms(name, common) for name in ("forward", "backward")]
         self.mix_weights = self.add_weight(
             (num_lstm_layers + 1,), initializer="zeros", name="mix_weights"
         )
         self.gamma = self.add_weight((), initializer="ones", name="gamma")
         self.built = True
+
+    def _lstms(self, direction, common):
+        """Returns the built LSTM layers of "forward" or "backward"."""
+        config, dim = self._config, self.forward_dim
+        lstms = []
+        for number in range(config["num_lstm_layers"]):
+            lstm = ProjectedLSTM(
+                config["lstm_dim"],
+                dim if dim < config["lstm_dim"] else None,
+                config["cell_clip"],
+                config["proj_clip"],
+                residual=config["use_skip_connections"] and number > 0,
+                reverse=direction == "backward",
+                name=f"{direction}_{number}",
+                **common,
+            )
+            lstm.build((None, None, dim))
+            lstms.append(lstm)
+        return lstms
 
     def call(
         self,

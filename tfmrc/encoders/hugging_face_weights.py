@@ -172,12 +172,12 @@ def assign_weights(layer: Any, arrays: Mapping[str, np.ndarray]) -> None:
     """
     family, prefix = layer.family, _PREFIXES[layer.family]
     prefix = prefix if any(name.startswith(prefix) for name in arrays) else ""
-    own = {n.removeprefix(prefix): array for n, array in arrays.items() if n.startswith(prefix)}
-    own = _modern(_without_segments(own, family))
+    given = {n.removeprefix(prefix): array for n, array in arrays.items() if n.startswith(prefix)}
+    given = _modern(_without_segments(given, family))
     weights = encoder_weights(layer.backbone, family)
     known = {weight.name for weight in weights}
-    missing = sorted(known - own.keys())
-    others = sorted(n for n in own.keys() - known if prefix and not n.startswith(_UNUSED))
+    missing = sorted(known - given.keys())
+    others = sorted(n for n in given.keys() - known if prefix and not n.startswith(_UNUSED))
     if missing or others:
         raise ValueError(
             f"The file must have exactly the weights of a {family} encoder. Received: "
@@ -185,7 +185,7 @@ def assign_weights(layer: Any, arrays: Mapping[str, np.ndarray]) -> None:
             f"{len(others)} unknown ({', '.join(others[:3])})"
         )
     for weight in weights:
-        weight.variable.assign(weight.from_file(own[weight.name]))
+        weight.variable.assign(weight.from_file(given[weight.name]))
 
 
 def weights_of_encoder(layer: Any) -> dict[str, np.ndarray]:

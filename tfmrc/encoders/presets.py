@@ -1,6 +1,7 @@
 """Pretrained encoders by name or folder."""
 
 import importlib.util
+import inspect
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -210,27 +211,14 @@ def from_vocabulary(
     sizes = {"num_layers": 2, "num_heads": 2, "hidden_dim": 16, "intermediate_dim": 32}
     if family == "electra":
         sizes["embedding_dim"] = 8
-    own = set(_BACKBONE_OPTIONS) & set(options)
-    layer_options = {name: options.pop(name) for name in own}
+    of_layer = {"name", "dtype", *inspect.signature(BackboneEncoder.__init__).parameters}
+    layer_options = {name: options.pop(name) for name in of_layer & options.keys()}
     sizes = {**sizes, facts.vocabulary_argument: len(vocabulary), "max_sequence_length": length}
     pieces = WordPieces(vocabulary)
     layer = BackboneEncoder(
         family, {**sizes, **options}, pad_id=0, preset={"name": f"new {family}"}, **layer_options
     )
     return Encoder(layer, build_subwords(facts, pieces, length, {"overlap": overlap}))
-
-
-_BACKBONE_OPTIONS = (
-    "pooling",
-    "layers",
-    "trainable_layers",
-    "remat",
-    "activation",
-    "epsilon",
-    "skip_padding",
-    "name",
-    "dtype",
-)
 
 
 def _packaged(name: str) -> tuple[Path, dict[str, str]]:

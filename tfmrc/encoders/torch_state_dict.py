@@ -1,6 +1,5 @@
 """Safe reader of PyTorch weights, which runs no code from pickles."""
 
-import math
 import os
 import pickle
 import zipfile
@@ -173,8 +172,9 @@ def _view(tensor: _Tensor, numbers: np.ndarray) -> np.ndarray:
     """Returns a copy of a tensor's view of its storage, after checking the bounds."""
     _, offset, shape, strides = tensor
     last = offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
-    inside = min((*shape, *strides, offset)) >= 0 and math.prod(shape) <= numbers.size
-    if not inside or (math.prod(shape) and last >= numbers.size):
+    count: int = np.prod(shape, dtype=object)  # of any size
+    inside = min((*shape, *strides, offset)) >= 0 and count <= numbers.size
+    if not inside or (count and last >= numbers.size):
         raise ValueError(f"A tensor reaches beyond its storage. Received: {tensor}")
     step = numbers.itemsize
     return np.array(

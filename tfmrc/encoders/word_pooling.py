@@ -76,8 +76,8 @@ class WordPooling(keras.layers.Layer):
             num_segments=rows * (num_words + 1),
         )
         sums = ops.reshape(sums, (rows, num_words + 1, dim))
-        own = ops.cumsum(exists, axis=1) * exists
-        words = ops.take_along_axis(sums, ops.expand_dims(own, -1), axis=1)
+        index = ops.cumsum(exists, axis=1) * exists
+        words = ops.take_along_axis(sums, ops.expand_dims(index, -1), axis=1)
         words = words / ops.cast(ops.expand_dims(ops.maximum(count, 1), -1), "float32")
         return ops.cast(ops.where(present, words, ops.zeros_like(words)), states.dtype)
 

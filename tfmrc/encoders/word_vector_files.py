@@ -3,6 +3,7 @@
 import gzip
 import itertools
 import os
+import zlib
 from array import array
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -45,8 +46,8 @@ def load_word_vectors(
         `WordVectors`.
 
     Raises:
-        ValueError: A line of a text file is not a word and its numbers, or the file has fewer words
-            than its first line states.
+        ValueError: A text file is damaged or not UTF-8, a line is not a word and its numbers, or there are fewer
+            words than the first line states.
         ImportError: gensim is not installed.
 
     Example:
@@ -70,7 +71,10 @@ def load_word_vectors(
     if start == FASTTEXT or path.name.endswith((".bin", ".bin.gz")):
         vectors = _by_gensim(path, start == FASTTEXT, limit)
         return _selected(vectors.vectors, vectors.key_to_index.items(), wanted, limit, path.name)
-    return _text(path, start[:2] == GZIP, wanted, limit)
+    try:
+        return _text(path, start[:2] == GZIP, wanted, limit)
+    except (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{path} is damaged or not UTF-8: {error}") from error
 
 
 def _text(path: Path, packed: bool, wanted: set[str] | None, limit: int | None) -> WordVectors:

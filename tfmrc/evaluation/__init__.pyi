@@ -45,7 +45,12 @@ from .metrics.rules import (
     Rules as Rules,
     get_rules as get_rules,
 )
-from .metrics.score import Score as Score, Scores as Scores, Statistics as Statistics
+from .metrics.score import (
+    Score as Score,
+    Scores as Scores,
+    Statistics as Statistics,
+    mean_score as mean_score,
+)
 from .metrics.squad import normalize_squad as normalize_squad, score_squad as score_squad
 from .metrics.tokenizers import Tokenizer as Tokenizer, get_tokenizer as get_tokenizer
 from .plots.attribution import attribution_of as attribution_of

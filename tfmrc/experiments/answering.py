@@ -49,9 +49,7 @@ def model_digest(folder: Path) -> str:
     """Returns the digest of a saved predictor, computed from the digests of its files."""
     from tfmrc.storage.manifest import manifest_of
 
-    manifest = manifest_of(folder)
-    if manifest is None:
-        raise ValueError(f"This is not a saved predictor. Received: {folder}")
+    manifest: Any = manifest_of(folder)
     return hashlib.sha256(manifest.read_bytes()).hexdigest()
 
 

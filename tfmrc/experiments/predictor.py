@@ -23,7 +23,7 @@ def load_run(member: Plan) -> Any:
         member: `Plan`. The run.
 
     Raises:
-        ValueError: If the run is not trained, there is no such ranker, or the predictor takes none.
+        ValueError: If the run is not trained, or the predictor takes no ranker.
     """
     import tfmrc
 
@@ -34,11 +34,6 @@ def load_run(member: Plan) -> Any:
             "from the checkpoint."
         )
     ranker = member.experiment.evaluation.ranker
-    if ranker not in (None, TFIDF) and folders.trained_folder(str(ranker)) is None:
-        raise ValueError(
-            "`evaluation.ranker` is tfidf, or the folder of a trained run or of a saved predictor. "
-            f"Received: evaluation.ranker={ranker!r}"
-        )
     predictor: Any = tfmrc.Predictor.load(member.folder / folders.PREDICTOR)
     annotations = predictor.preprocessor.annotations
     if annotations and member.experiment.tagger is not None:
@@ -149,8 +144,7 @@ def _ranker(name: str, experiment: Experiment, folder: Path) -> Any:
     from tfmrc.predictors import MasqueRanker, TfIdfRanker
 
     if name != TFIDF:
-        loaded: Any = tfmrc.Predictor.load(name)
-        return MasqueRanker(loaded)
+        return MasqueRanker(tfmrc.load(name))
     data = data_folder(folders.remembered_data(folder), experiment)
     spans = folders.shared_file(folder, folders.SPANS)
     return TfIdfRanker(

@@ -68,8 +68,7 @@ def _training_of(experiment: Experiment, facts: Sequence[Mapping[str, Any]]) -> 
         "Encoder": ", ".join(f"{name} {value}" for name, value in experiment.encoder.items()),
         "Word vectors": _vectors(experiment, facts[0]),
         "Contextual embedding": ", ".join(experiment.contextual.files),
-        "Training answers that are whole words, hold a part of one, come after the words that are "
-        "read, have no span": _counts(facts[0].get("alignment")),
+        "Training answers without a usable span": _without_a_span(facts[0].get("alignment")),
         "Machine": "; ".join(sorted({summary(f["machine"]) for f in facts})),
         "Versions": ", ".join(f"{k} {v}" for k, v in facts[0]["machine"]["versions"].items()),
     }
@@ -94,8 +93,10 @@ def _vectors(experiment: Experiment, facts: Mapping[str, Any]) -> str:
     return f"{Path(vectors).name}, for {share:.1%} of the words"
 
 
-def _counts(counts: Mapping[str, int] | None) -> str:
-    return "" if counts is None else ", ".join(f"{count:,}" for count in counts.values())
+def _without_a_span(counts: Mapping[str, int] | None) -> str:
+    if counts is None:
+        return ""
+    return f"{counts['without_a_span']:,} of {sum(counts.values()):,} (left out)"
 
 
 def split_of(experiment: Experiment, source: Source, size: int) -> str:

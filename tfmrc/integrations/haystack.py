@@ -19,8 +19,8 @@ __all__ = ["Reader"]
 class Reader:
     """Finds the answer to a query in the documents that a retriever returns.
 
-    An extractive reader reads all documents under one distribution, so the scores of answers from
-    different documents can be compared; SAN reads each by itself. Documents without text are left
+    All spans of all documents share one distribution, so the scores of answers from different
+    documents can be compared. Documents without text are left
     out. An export gives as many answers as it was made for.
 
     Args:
@@ -93,7 +93,6 @@ class Reader:
             None) is the reader's "no answer".
 
         Raises:
-            TypeError: The model's answers are no spans.
             ValueError: `top_k` is no int of at least 1.
         """
         count = self.top_k if top_k is None else top_k
@@ -112,11 +111,6 @@ class Reader:
             passages=[document.content for document in held],
             **options,
         )
-        if not isinstance(best, SpanAnswer):
-            raise TypeError(
-                "A reader gives spans of the documents. "
-                f"Received: a model that gives {type(best).__name__}"
-            )
         answers = (best, *best.alternatives)[:count]
         return {"answers": [_extracted(query, each, held) for each in answers]}
 

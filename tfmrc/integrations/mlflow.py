@@ -98,7 +98,6 @@ def save_model(
     Raises:
         mlflow.exceptions.MlflowException: The folder exists and is not empty.
         ModuleNotFoundError: A module is not found.
-        TypeError: `imports` is one name, or the model is no predictor.
         ValueError: The model does not answer questions.
     """
     with tempfile.TemporaryDirectory() as place:
@@ -129,8 +128,6 @@ def _arguments(
     model: Any, place: Path, imports: Sequence[str] | None, options: dict[str, Any]
 ) -> dict[str, Any]:
     is_folder = isinstance(model, str | PathLike)
-    if isinstance(imports, str):
-        raise TypeError(f"`imports` is a list of names. Received: imports={imports!r}")
     modules = list(imports or (run_imports(model) if imports is None and is_folder else ()))
     _import(modules)
     predictor = tfmrc.load(model) if is_folder else model
@@ -166,13 +163,7 @@ def _with_modules_of(predictor: Predictor[Any], modules: Iterable[str]) -> list[
 
 def _import(modules: Iterable[str]) -> None:
     for name in modules:
-        try:
-            importlib.import_module(name)
-        except ModuleNotFoundError as error:
-            raise ModuleNotFoundError(
-                f"{error}. It is needed for the predictor's classes: install it, or save the model "
-                f"with `code_paths=[...]`, its files. Received: imports={name!r}"
-            ) from error
+        importlib.import_module(name)
 
 
 mlflow.models.set_model(QuestionAnsweringModel())

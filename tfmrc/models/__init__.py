@@ -5,9 +5,6 @@ from tfmrc.models.daanet import DAANet
 from tfmrc.models.extractive_reader import ExtractiveReader
 from tfmrc.models.generation import GenerationMixin
 from tfmrc.models.masque import Masque
-from tfmrc.models.masque_decoder import MasqueDecoder
-from tfmrc.models.masque_reader import MasqueReader
 from tfmrc.models.maxout_pointer_qg import MaxoutPointerQG
-from tfmrc.models.reader_ensemble import ReaderEnsemble
 from tfmrc.models.san import SAN
-from tfmrc.models.span_ensemble import SpanEnsemble
+from tfmrc.models.span_ensemble import ReaderEnsemble, SpanEnsemble

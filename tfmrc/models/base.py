@@ -8,19 +8,16 @@ from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, get_args, get_origin
 
 import keras
 
 from tfmrc.models.configuration import deserialized, holds_layers, serialized
 from tfmrc.models.folder import load_model
 from tfmrc.models.freezing import set_trainable_flags, trainable_flags
-from tfmrc.models.indices import explaining
-from tfmrc.models.parts import check_methods, failing_part
 from tfmrc.models.presets import Preset
-from tfmrc.ops.checks import check_positions, check_rows
 from tfmrc.utils import keras_private
-from tfmrc.utils.arguments import check_arguments, nearest
+from tfmrc.utils.arguments import check_arguments, suggestion
 
 FLAGS = "trainable_flags"  # in a configuration: which layers are frozen
 TRAINED = "trained_outputs.json"
@@ -30,7 +27,7 @@ class _Presets:
     """Descriptor of `Model.presets`, which also works on a class."""
 
     def __get__(self, model: Any, owner: type["Model"]) -> dict[str, str]:
-        return {name: preset.description for name, (_, preset) in owner._all_presets().items()}
+        return {name: preset.description for name, (_, preset) in owner._known_presets().items()}
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -41,7 +38,8 @@ class Model(keras.Model):
     creates its layers and calls `super().__init__(inputs=inputs, outputs=outputs, name=name)`. The
     base class provides the rest:
 
-    - An unknown argument is an error that names the nearest known one.
+    - An unknown argument is an error that names the nearest known one, and so is a value that is
+      none of an argument's `Literal` choices.
     - `self.arguments` has all values, from the first line of `__init__` on; `arguments.dtype` is
       the policy.
     - `get_config` and `from_config` need no code; they make a copy without the weights, unlike
@@ -51,9 +49,8 @@ class Model(keras.Model):
     - `trainable` of every layer is saved by `get_config`, `.keras` files and predictor folders;
       `trained_outputs` by the latter two, and by copies and pickles.
     - Each part of the model is created by a method `build_*`, which a registered subclass can
-      override. A `build_*` method that nothing calls is an error that names the nearest, and so is
-      a layer that does not fit. Assigning a layer to a finished model is an error, because the
-      graph would not use it.
+      override. A `build_*` method of another name is an error that names the nearest. Assigning a
+      layer to a finished model is an error, because the graph would not use it.
 
     A subclass must be registered with `keras.saving.register_keras_serializable` to be loaded.
 
@@ -83,9 +80,6 @@ Received: word_dimm=4
     PENALTIES: ClassVar[Sequence[str]] = ()
     """Outputs that only add to the loss: they have no weights of their own and give no results."""
 
-    BUILT_BY: ClassVar[Mapping[str, str]] = {}
-    """The method that creates an attribute's layers, if it is not named `build_ATTRIBUTE`."""
-
     arguments: SimpleNamespace
     """Values of all arguments of the constructor, including those that a subclass sets."""
 
@@ -95,11 +89,10 @@ Received: word_dimm=4
     _captured: SimpleNamespace  # arguments of `get_config`; not a dict, because Keras tracks dicts
     train_function: Any
     test_function: Any
-    predict_function: Any
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        check_methods(cls, Model)
+        _check_methods(cls)
         if "__init__" in cls.__dict__:
             cls.__init__ = _capturing(cls.__init__)  # type: ignore[method-assign]
 
@@ -107,7 +100,13 @@ Received: word_dimm=4
         if self.__dict__.get("_is_complete") and (
             hasattr(type(self), f"build_{name}") or holds_layers(self.__dict__.get(name))
         ):
-            raise AttributeError(_refusal(type(self), name, value))
+            method = f"build_{name}" if hasattr(type(self), f"build_{name}") else "build_*"
+            raise AttributeError(
+                f"`{name}` is part of the graph of a finished {type(self).__name__}, which would "
+                f"not use the assigned one. Override its `{method}` in a subclass that is "
+                "registered with `keras.saving.register_keras_serializable`, or give another "
+                f"argument. Received: {name}={value!r:.80}"
+            )
         super().__setattr__(name, value)
 
     # === Configuration ===
@@ -166,34 +165,30 @@ Received: word_dimm=4
             >>> model.arguments.hidden_dim, model.arguments.num_decoder_blocks
             (64, 1)
         """
-        known = cls._all_presets()
+        known = cls._known_presets()
         name = fspath(preset)
         if name in known:
             owner, configuration = known[name]
             return owner(**{**configuration.arguments, **overrides})
         if Path(preset).is_dir():
             return load_model(preset, cls, **overrides)
-        similar = nearest(name, known)
-        hint = f"Did you mean {similar!r}? " if similar else ""
         raise ValueError(
-            f"{cls.__name__} has no preset of this name, and there is no folder of this path. "
-            f"{hint}The presets are {', '.join(known)}. Received: preset={name!r}"
+            f"{cls.__name__} has no preset of this name, and there is no folder of this path"
+            f"{suggestion(name, known)} The presets are {', '.join(known)}. "
+            f"Received: preset={name!r}"
         )
 
     @classmethod
-    def _all_presets(cls) -> dict[str, tuple[type[Self], Preset]]:
-        """Returns the presets of a class, its base classes and its subclasses."""
-        inherited = [base for base in cls.__mro__ if issubclass(base, Model)]
-        presets = {n: (cls, p) for base in reversed(inherited) for n, p in base.PRESETS.items()}
-        for subclass in cls.__subclasses__():
-            presets = subclass._own_presets() | presets
-        return presets
-
-    @classmethod
-    def _own_presets(cls) -> dict[str, tuple[type[Self], Preset]]:
-        presets = {n: (cls, p) for n, p in cls.__dict__.get("PRESETS", {}).items()}
-        for subclass in cls.__subclasses__():
-            presets = subclass._own_presets() | presets
+    def _known_presets(cls) -> dict[str, tuple[type[Self], Preset]]:
+        """Returns the presets of a class, its base classes and its subclasses, with the class."""
+        presets: dict[str, tuple[type[Self], Preset]] = {}
+        for base in cls.__mro__:
+            presets = {n: (cls, p) for n, p in vars(base).get("PRESETS", {}).items()} | presets
+        subclasses = cls.__subclasses__()
+        for subclass in subclasses:
+            subclasses += subclass.__subclasses__()
+            own = vars(subclass).get("PRESETS", {})
+            presets = {n: (subclass, p) for n, p in own.items()} | presets
         return presets
 
     # === Calling ===
@@ -203,7 +198,7 @@ Received: word_dimm=4
 
         Raises:
             ValueError: `inputs` has a name that the model does not have, which Keras would assign
-                by position; or an input has rows without any position.
+                by position.
         """
         if isinstance(inputs, Mapping):
             known = [x.name for x in self.inputs]
@@ -211,11 +206,9 @@ Received: word_dimm=4
             if unknown:
                 raise ValueError(
                     f"{type(self).__name__} has the inputs {', '.join(known)}. If the preprocessor "
-                    "has an encoder, the model needs it too: `encoder=`; other sizes are those of "
-                    "`preprocessor.model_kwargs()`. Received also: "
+                    "has an encoder, the model needs it too: `encoder=`. Received also: "
                     f"{', '.join(map(str, unknown))}"
                 )
-            check_positions(inputs)
         return super().call(inputs, training=training, mask=mask, **kwargs)
 
     # === Training ===
@@ -233,21 +226,43 @@ Received: word_dimm=4
                 or the optimizer keeps averages of other weights than those that are trained.
         """
         given = inspect.signature(super().fit).bind(*args, **kwargs).arguments
-        x = given.get("x")
-        if hasattr(x, "element_spec"):
+        if hasattr(given.get("x"), "element_spec"):
             given.setdefault("shuffle", False)
-        check_rows(x)
         callbacks = given.get("callbacks")
         if given.get("validation_data") is None and not given.get("validation_split"):
-            _refuse_validation_loss(callbacks)
-        _refuse_other_averages(self)
+            for callback in keras.tree.flatten(callbacks):  # now, not at the end of the epoch
+                if getattr(callback, "needs_validation", False):
+                    raise ValueError(
+                        f"{type(callback).__name__} needs the validation loss: give `fit` "
+                        "`validation_data`, or another `monitor`. Received: "
+                        f"monitor={callback.monitor!r}, validation_data=None"
+                    )
+        self._check_averages()
         if not isinstance(callbacks, keras.callbacks.CallbackList):
-            others = [each for each in keras.tree.flatten(callbacks) if each is not None]
+            others = [
+                callback for callback in keras.tree.flatten(callbacks) if callback is not None
+            ]
             given["callbacks"] = [_NoteTrained(self), *others]
         history = super().fit(**given)
         if history.epoch:  # with the epochs before a resume
             self._note_trained(history.history)
         return history
+
+    def _check_averages(self) -> None:
+        """Refuses layers that were frozen or thawed after `compile`, if the optimizer averages.
+
+        At the end of `fit` Keras would assign the averages to other weights, in their order.
+        """
+        optimizer: Any = getattr(self, "optimizer", None)
+        optimizer = getattr(optimizer, "inner_optimizer", optimizer)
+        if getattr(optimizer, "use_ema", False) and optimizer.built:
+            averaged = keras_private.optimizer_variables(optimizer)
+            if [id(v) for v in averaged] != [id(v) for v in self.trainable_variables]:
+                raise ValueError(
+                    "Layers were frozen or thawed after `compile`, whose optimizer averages the "
+                    "weights that were trained then: compile the model again. Received: "
+                    f"{len(self.trainable_variables)} trained weights, {len(averaged)} averaged"
+                )
 
     def _note_trained(self, losses: Mapping[str, Sequence[Any]]) -> None:
         """Adds the outputs of which a loss was not 0, as it is without a label."""
@@ -259,29 +274,6 @@ Received: word_dimm=4
             name
             for name in self.output
             if name in earlier or (name in with_loss and any(losses.get(f"{name}_loss", [True])))
-        )
-
-    def evaluate(self, x: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """Computes the losses, as `keras.Model.evaluate` does."""
-        check_rows(x)
-        return super().evaluate(x, *args, **kwargs)
-
-    def predict(self, x: Any, *args: Any, **kwargs: Any) -> Any:
-        """Computes the outputs, as `keras.Model.predict` does."""
-        check_rows(x)
-        return super().predict(x, *args, **kwargs)
-
-    def quantize(self, mode: Any = None, *args: Any, **kwargs: Any) -> None:
-        """Refuses: the layers of tfmrc have no form in integers.
-
-        Keras would convert those of a pretrained encoder alone, and save a file that does not load.
-
-        Raises:
-            NotImplementedError: Always.
-        """
-        raise NotImplementedError(
-            f"{type(self).__name__} has no form in integers; created with `dtype='bfloat16'`, its "
-            f"weights take half the bytes. Received: mode={mode!r}"
         )
 
     def _resolve_auto_jit_compile(self) -> bool:
@@ -305,117 +297,117 @@ Received: word_dimm=4
         """
         strategy = getattr(self, "distribute_strategy", None)  # of TensorFlow alone
         replicas = getattr(strategy, "num_replicas_in_sync", 1)
-        if self.steps_per_execution > 1 and replicas > 1:
-            raise ValueError(
-                "Keras trains several replicas one step per execution; "
-                "compile(..., steps_per_execution=1). "
-                f"Received: steps_per_execution={self.steps_per_execution}, replicas={replicas}"
-            )
         optimizer = getattr(self.optimizer, "inner_optimizer", self.optimizer)
         accumulated = getattr(optimizer, "gradient_accumulation_steps", None)
-        if accumulated and replicas > 1:
+        if replicas > 1 and (self.steps_per_execution > 1 or accumulated):
             raise ValueError(
-                "Keras does not accumulate gradients on several replicas; use larger batches. "
-                f"Received: gradient_accumulation_steps={accumulated}, replicas={replicas}"
+                "Keras trains several replicas one step per execution, and accumulates no gradients"
+                f" on them. Received: steps_per_execution={self.steps_per_execution}, "
+                f"gradient_accumulation_steps={accumulated}, replicas={replicas}"
             )
-        if optimizer is not None and not optimizer.built and not self.trainable_variables:
-            self.optimizer.build([])  # no step builds it, and Keras reads its averages after `fit`
         known = self.train_function
         super().make_train_function(force)
-        step = self.train_function
         in_graph = keras.backend.backend() == "tensorflow" and not self.run_eagerly
-        if in_graph and step is not known:
-            self.train_function = explaining(_built_first(step, self, keras_private.symbolic_build))
+        if in_graph and self.train_function is not known:
+            self.train_function = _built_first(
+                self.train_function, self, keras_private.symbolic_build
+            )
 
     def make_test_function(self, force: bool = False) -> None:
-        """Creates the function of an evaluation step, with errors that name ids and labels.
-
-        As for training, its variables are created first: those of the losses.
-        """
+        """Creates the function of an evaluation step, after the variables of the losses exist."""
         known = self.test_function
         super().make_test_function(force)
-        step = self.test_function
-        if step is not known:
-            if keras.backend.backend() == "tensorflow" and not self.run_eagerly:
-                step = _built_first(step, self, keras_private.build_loss)
-            self.test_function = explaining(step)
-
-    def make_predict_function(self, force: bool = False) -> Any:
-        """Creates the function of a prediction step, with errors that name ids."""
-        known = self.predict_function
-        super().make_predict_function(force)
-        if self.predict_function is not known:
-            self.predict_function = explaining(self.predict_function)
-        return self.predict_function
+        in_graph = keras.backend.backend() == "tensorflow" and not self.run_eagerly
+        if in_graph and self.test_function is not known:
+            self.test_function = _built_first(self.test_function, self, keras_private.build_loss)
 
 
 def _capturing(init: Callable[..., None]) -> Callable[..., None]:
-    """Returns a constructor that checks the names of its arguments and stores their values."""
+    """Returns a constructor that checks its arguments and stores their values."""
     signature = inspect.signature(init)
-    parameters = list(signature.parameters.values())[1:]  # without self
+    own, *parameters = signature.parameters.values()
     passes_on = [p.name for p in parameters if p.kind is p.VAR_KEYWORD]
+    choices = {
+        p.name: get_args(p.annotation) for p in parameters if get_origin(p.annotation) is Literal
+    }
 
     @functools.wraps(init)
     def captured(self: Model, *positional: Any, **given: Any) -> None:
-        name = type(self).__name__
         is_outermost = "_captured" not in self.__dict__
-        trainable = given.pop("trainable", True) if is_outermost else True
-        check_arguments(init, given, name)
-        if positional and not any(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters):
-            raise TypeError(
-                f"{name} takes only keyword arguments: {name}({parameters[0].name}=...). "
-                f"Received: {', '.join(map(repr, positional))[:80]}"
-            )
-        required = [p.name for p in parameters if p.default is p.empty and p.kind is p.KEYWORD_ONLY]
-        missing = [argument for argument in required if argument not in given]
-        if missing:
-            raise TypeError(
-                f"{name} needs {', '.join(f'`{argument}`' for argument in missing)}, which a "
-                f"preprocessor determines: {name}(**preprocessor.model_kwargs()). "
-                f"Received: {', '.join(sorted(given)) or 'no argument'}"
-            )
+        check_arguments(init, given, type(self).__name__)
         bound = signature.bind(self, *positional, **given)
         bound.apply_defaults()
         values = dict(bound.arguments)
-        del values[next(iter(signature.parameters))]
+        del values[own.name]
         for rest in passes_on:
             values |= values.pop(rest)
+        for name, allowed in choices.items():
+            if values[name] not in allowed:
+                raise ValueError(
+                    f"`{name}` must be one of {', '.join(map(repr, allowed))}. "
+                    f"Received: {name}={values[name]!r}"
+                )
+        # Set past Keras, which would track them as layers or copy them.
+        set_untracked = functools.partial(object.__setattr__, self)
         if is_outermost:
-            _put(self, "_captured", SimpleNamespace(**values))
-            _put(self, "_passes_on", bool(passes_on))
-            _put(self, "arguments", SimpleNamespace())
+            set_untracked("_captured", SimpleNamespace(**values))
+            set_untracked("arguments", SimpleNamespace())
         elif self.__dict__["_passes_on"]:
             # A subclass passes its `**kwargs` on: arguments that are neither given nor set by the
             # subclass have the default of the base class.
             defaults = {n: value for n, value in values.items() if n not in given}
-            _put(self, "_captured", SimpleNamespace(**(defaults | vars(self._captured))))
-            _put(self, "_passes_on", bool(passes_on))
+            set_untracked("_captured", SimpleNamespace(**(defaults | vars(self._captured))))
+        if is_outermost or self.__dict__["_passes_on"]:
+            set_untracked("_passes_on", bool(passes_on))
         self.arguments.__dict__.update(values)
         self.arguments.dtype = keras.dtype_policies.get(
             values.get("dtype") or keras.config.dtype_policy()
         )
-        try:
-            init(self, *positional, **given)
-        except Exception as error:
-            message = None
-            if is_outermost and not positional and not getattr(type(self), "_is_trial", False):
-                message = failing_part(type(self), given, error)
-            if message is None:
-                raise
-            raise ValueError(message) from error
+        init(self, *positional, **given)
         if is_outermost:
-            _put(self, "_is_complete", True)
-            if not trainable:
-                self.trainable = False
+            set_untracked("_is_complete", True)
 
     captured.__signature__ = signature  # type: ignore[attr-defined]
     return captured
 
 
+def _check_methods(cls: type[Model]) -> None:
+    """Refuses a `build_*` method that the model does not have, since nothing would call it."""
+    bases = [base for base in cls.__mro__[1:] if issubclass(base, Model)]
+    known = sorted({n for base in bases for n in dir(base) if n.startswith("build_")})
+    known = [name for name in known if not hasattr(Model, name)]
+    added = [n for n in dir(cls) if n.startswith("build_") and not hasattr(Model, n)]
+    for name in added:
+        if known and name not in known:
+            raise TypeError(
+                f"{bases[0].__name__} has no part that `{name}` would build"
+                f"{suggestion(name, known)} Received: {cls.__name__}.{name}"
+            )
+
+
+def check_output(model: Model, method: str, output: Any, *shape: int | None) -> None:
+    """Raises a ValueError unless an output, which a replaceable part computes, has its shape.
+
+    Args:
+        model: The model, which may be incomplete.
+        method: str. The method that creates the part.
+        output: tensor. The symbolic output.
+        *shape: int or None. The expected sizes after the batch; None for any.
+    """
+    received = tuple(output.shape)[1:]
+    if len(received) != len(shape) or any(
+        None not in sizes and sizes[0] != sizes[1] for sizes in zip(shape, received, strict=True)
+    ):
+        raise ValueError(
+            f"The layer of `{method}` must give outputs of shape {(None, *shape)}. "
+            f"Received: shape={(None, *received)} in {type(model).__name__}"
+        )
+
+
 def _built_first(
     step: Callable[..., Any], model: Model, build: Callable[[Model, Any], Any]
 ) -> Callable[..., Any]:
-    """Returns a step before whose first call variables are created, by a batch or its spec."""
+    """Returns a step before whose first call all variables are created."""
     is_first = True
 
     def built_step(batches: Any) -> Any:
@@ -444,52 +436,3 @@ class _NoteTrained(keras.callbacks.Callback):
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         self._noted._note_trained({name: [value] for name, value in (logs or {}).items()})
-
-
-def _refuse_validation_loss(callbacks: Any) -> None:
-    """Refuses what would fail at the end of the first epoch (`BestCheckpoint`)."""
-    for callback in keras.tree.flatten(callbacks):
-        if getattr(callback, "needs_validation", False):
-            raise ValueError(
-                f"{type(callback).__name__} needs the validation loss: give `fit` "
-                "`validation_data`, or another `monitor`. Received: "
-                f"monitor={callback.monitor!r}, validation_data=None"
-            )
-
-
-def _refuse_other_averages(model: Model) -> None:
-    """Refuses weights that were frozen or thawed after `compile`, if the optimizer averages.
-
-    At the end of `fit` Keras would assign the averages to other weights, in their order.
-    """
-    optimizer: Any = getattr(model, "optimizer", None)
-    optimizer = getattr(optimizer, "inner_optimizer", optimizer)
-    if not (getattr(optimizer, "use_ema", False) and optimizer.built):
-        return
-    averaged = keras_private.optimizer_variables(optimizer)
-    if [id(v) for v in averaged] != [id(v) for v in model.trainable_variables]:
-        raise ValueError(
-            "Layers were frozen or thawed after `compile`, whose optimizer averages the weights "
-            "that were trained then: compile the model again. Received: "
-            f"{len(model.trainable_variables)} trained weights, {len(averaged)} averaged ones"
-        )
-
-
-def _put(model: Model, name: str, value: Any) -> None:
-    """Sets an attribute that Keras does not track."""
-    object.__setattr__(model, name, value)
-
-
-def _refusal(cls: type[Model], name: str, value: Any) -> str:
-    method = cls.BUILT_BY.get(name, f"build_{name}")
-    if hasattr(cls, method):
-        hint = (
-            f"Override `{method}` in a subclass that is registered with "
-            "`keras.saving.register_keras_serializable`."
-        )
-    else:
-        hint = f"Create another {cls.__name__} with it."
-    return (
-        f"`{name}` is part of the graph of a finished {cls.__name__}, which would not use the "
-        f"assigned one. {hint} Received: {name}={value!r:.80}"
-    )

@@ -1,7 +1,7 @@
 """Conversion of constructor arguments to JSON values and back."""
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import keras
@@ -9,17 +9,6 @@ import keras
 from tfmrc import encoders
 from tfmrc.encoders.layer_of import layer_of
 from tfmrc.models.folder import optimizer_of
-from tfmrc.ops.ids import NUM_SPECIAL
-
-__all__ = [
-    "check_choice",
-    "check_contextual",
-    "contextual_reads",
-    "deserialized",
-    "holds_layers",
-    "num_generable",
-    "serialized",
-]
 
 
 def serialized(value: Any) -> Any:
@@ -67,87 +56,17 @@ def holds_layers(value: Any) -> bool:
     return isinstance(value, keras.layers.Layer)
 
 
-def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
-    """Raises a ValueError unless an argument is one of its choices.
-
-    Example:
-        >>> check_choice("reading", "joint", ("joint", "separate"))
-    """
-    if value not in choices:
-        raise ValueError(f"`{name}` is one of {list(choices)}. Received: {name}={value!r}")
-
-
-def num_generable(
-    generation_vocabulary_size: int, vocabulary_size: int, num_oov_buckets: int
-) -> int:
-    """Returns the number of words that a decoder generates: not more than have a row of their own.
-
-    Raises:
-        ValueError: If that does not leave the special words, the end word among them.
-
-    Example:
-
-    >>> num_generable(5000, vocabulary_size=120, num_oov_buckets=20)
-    100
-    """
-    if not 0 <= num_oov_buckets < vocabulary_size:
-        raise ValueError(
-            "`num_oov_buckets` counts rows of the vocabulary, so it must be at least 0 and below "
-            f"`vocabulary_size`. Received: num_oov_buckets={num_oov_buckets}, "
-            f"vocabulary_size={vocabulary_size}"
-        )
-    number = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
-    if number < NUM_SPECIAL:
-        raise ValueError(
-            f"The generated words include the {NUM_SPECIAL} special words, so "
-            "`generation_vocabulary_size` and `vocabulary_size - num_oov_buckets` must be at least "
-            f"that. Received: generation_vocabulary_size={generation_vocabulary_size}, "
-            f"vocabulary_size={vocabulary_size}, num_oov_buckets={num_oov_buckets}"
-        )
-    return number
-
-
 def contextual_reads(contextual_embedding: Any) -> str:
     """Returns what a contextual embedding reads: word "ids", or "vectors" or "characters"."""
     return getattr(contextual_embedding, "reads", "ids")
 
 
-def check_contextual(
-    encoder: Any,
-    contextual_embedding: Any,
-    reads: Sequence[str] = ("ids",),
-    word_dim: int | None = None,
-) -> None:
-    """Checks a contextual embedding.
-
-    Args:
-        encoder: A model's encoder, or None.
-        contextual_embedding: `keras.layers.Layer` or None.
-        reads: sequence of str. What the model can give to it, see `contextual_reads`.
-        word_dim: int or None. Width of the model's word vectors. Default: None.
-
-    Raises:
-        ValueError: If there is an encoder too, or the model cannot give it what it reads.
-    """
-    if contextual_embedding is None:
-        return
-    if encoder is not None:
+def check_contextual(encoder: Any, contextual_embedding: Any) -> None:
+    """Raises a ValueError if a model has both an encoder and a contextual embedding."""
+    if encoder is not None and contextual_embedding is not None:
         raise ValueError(
             "An encoder and a contextual embedding exclude each other. Received: "
             f"encoder={encoder!r:.80}, contextual_embedding={contextual_embedding!r:.80}"
-        )
-    theirs = contextual_reads(contextual_embedding)
-    if theirs not in reads:
-        raise ValueError(
-            f"This model gives its contextual embedding {' or '.join(reads)}, and "
-            f"{type(contextual_embedding).__name__} reads {theirs}. "
-            f"Received: contextual_embedding={contextual_embedding!r:.80}"
-        )
-    width = getattr(contextual_embedding, "input_dim", None)
-    if theirs == "vectors" and width != word_dim:
-        raise ValueError(
-            f"{type(contextual_embedding).__name__} reads word vectors of width {width}. "
-            f"Received: word_dim={word_dim}"
         )
 
 

@@ -1,7 +1,7 @@
 """DAANET: one model that answers and asks."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, Literal
 
 import keras
 from keras import ops
@@ -18,15 +18,15 @@ from tfmrc.layers import (
 )
 from tfmrc.layers.encoders.concatenated_encoder import BLOCKS
 from tfmrc.models import presets
-from tfmrc.models.base import Model
-from tfmrc.models.configuration import check_choice, num_generable
-from tfmrc.models.daanet_task import GIVEN, TARGET, Direction
-from tfmrc.models.parts import check_output
+from tfmrc.models.base import Model, check_output
+from tfmrc.models.generation import GenerationMixin, input_characters, input_ids
 from tfmrc.ops.coverage import coverage_overlap
-from tfmrc.ops.ids import PAD
+from tfmrc.ops.ids import BOS, PAD
+from tfmrc.ops.sizes import sizes
 
 TASKS = ("answer", "ask")
-ENCODER_USES = ("embedding", "contextual")
+GIVEN = {"answer": "question", "ask": "answer"}  # input of a task besides the passage
+TARGET = {"answer": "answer", "ask": "question"}  # output of a task
 ENCODER_INPUTS = {
     "joint": tuple(
         f"{text}_{part}"
@@ -155,12 +155,6 @@ class DAANet(Model):
 
     PRESETS = presets.DAANET
     PENALTIES = tuple(f"{task}_coverage" for task in TASKS)
-    BUILT_BY: ClassVar[dict[str, str]] = {
-        "text_encoder": "build_context_encoder` or `build_causal_encoder",
-        "passage_projection": "build_projection",
-        "first_fold": "build_fold",
-        "second_fold": "build_fold",
-    }
 
     def __init__(
         self,
@@ -190,32 +184,22 @@ class DAANet(Model):
         embeddings_trainable: bool = False,
         initializer_stddev: float = 0.1,
         encoder: Any = None,
-        encoder_use: str = "embedding",
-        reading: str = "joint",
+        encoder_use: Literal["embedding", "contextual"] = "embedding",
+        reading: Literal["joint", "separate"] = "joint",
         name: str = "daanet",
         dtype: Any = None,
     ):
         if not tasks or not set(tasks) <= set(TASKS):
             raise ValueError(f"`tasks` holds some of {TASKS}. Received: tasks={tasks!r}")
-        check_choice("encoder_use", encoder_use, ENCODER_USES)
-        check_choice("reading", reading, ENCODER_INPUTS)
         self.tasks = tuple(task for task in TASKS if task in tasks)
-        self.num_generable = num_generable(
-            generation_vocabulary_size, vocabulary_size, num_oov_buckets
-        )
+        # Extended ids begin after the generable words; a table cannot generate more than it has.
+        self.num_generable = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
         self.context_attention = context_attention
         self.keep_passage = keep_passage
         self.num_word_features = num_word_features
         self.encoder = layer_of(encoder)
         self.encoder_use = encoder_use
         self.reading = reading
-
-        def of_tasks(build, name, shared=False):
-            """A layer for each task: the same one, or one of its own."""
-            if shared:
-                layer = build(name=name)
-                return {task: layer for task in self.tasks}
-            return {task: build(name=f"{name}_{task}") for task in self.tasks}
 
         # === Parts, in an order that decides the seeds of their initial weights ===
         # Both tasks share these, unless an argument says otherwise:
@@ -226,43 +210,27 @@ class DAANet(Model):
             self.passage_projection = self.build_projection(name="passage_projection")
         self.highway = self.build_highway()
         self.text_encoder = {
-            "passage": of_tasks(
-                self.build_context_encoder, "context_encoder", shared=share_context_encoder
+            "passage": self._of_tasks("context_encoder", shared=share_context_encoder),
+            "question": self._of_tasks(
+                "question_encoder", self.build_causal_encoder, shared=share_encoders
             ),
-            "question": of_tasks(
-                self.build_causal_encoder, "question_encoder", shared=share_encoders
+            "answer": self._of_tasks(
+                "answer_encoder", self.build_causal_encoder, shared=share_encoders
             ),
-            "answer": of_tasks(self.build_causal_encoder, "answer_encoder", shared=share_encoders),
         }
-        self.output_projection = of_tasks(
-            self.build_output_projection, "output_projection", shared=share_output
-        )
+        self.output_projection = self._of_tasks("output_projection", shared=share_output)
         # Each task has its own:
-        self.first_fold = of_tasks(self.build_fold, "first_fold") if context_attention else {}
-        self.second_fold = of_tasks(self.build_fold, "second_fold")
-        self.inner = of_tasks(self.build_inner, "inner")
-        self.switch = of_tasks(self.build_switch, "switch")
+        self.first_fold = {}
+        if context_attention:
+            self.first_fold = self._of_tasks("first_fold", self.build_fold)
+        self.second_fold = self._of_tasks("second_fold", self.build_fold)
+        self.inner = self._of_tasks("inner")
+        self.switch = self._of_tasks("switch")
         if num_word_features:
             self.feature_projection = self.build_feature_projection()
 
         # === Functional model ===
-        inputs = {
-            "extended_ids": keras.Input((None,), dtype="int32", name="extended_ids"),
-            "question_target_ids": keras.Input((None,), dtype="int32", name="question_target_ids"),
-            "answer_target_ids": keras.Input((None,), dtype="int32", name="answer_target_ids"),
-        }
-        for text in ("passage", "question", "answer"):
-            words, characters = f"{text}_ids", f"{text}_characters"
-            inputs[words] = keras.Input((None,), dtype="int32", name=words)
-            inputs[characters] = keras.Input((None, None), dtype="int32", name=characters)
-        if self.encoder is not None:
-            for part in ENCODER_INPUTS[reading]:
-                width = 2 if part.endswith("pieces") else None
-                inputs[part] = keras.Input((None, width), dtype="int32", name=part)
-        if num_word_features:
-            for text in GIVEN.values():
-                part = f"{text}_passage_features"
-                inputs[part] = keras.Input((None, num_word_features), name=part)
+        inputs = self._create_inputs()
         encoded: dict = {}
         outputs = {}
         for task in self.tasks:
@@ -275,6 +243,29 @@ class DAANet(Model):
             outputs[f"{task}_coverage"] = coverage_overlap(ops.exp(parts["log_attentions"][0]))
         super().__init__(inputs=inputs, outputs=outputs, name=name)
         self.dtype_policy = self.arguments.dtype
+
+    def _of_tasks(self, name, build=None, shared=False):
+        """Returns the layer of each task by its name: the same one for all, or one for each."""
+        build = build or getattr(self, f"build_{name}")
+        if shared:
+            return dict.fromkeys(self.tasks, build(name=name))
+        return {task: build(name=f"{name}_{task}") for task in self.tasks}
+
+    def _create_inputs(self):
+        """Returns the symbolic inputs by name."""
+        ids = ("extended_ids", "question_target_ids", "answer_target_ids")
+        shapes: dict[str, tuple[int | None, ...]] = dict.fromkeys(ids, (None,))
+        for text in ("passage", "question", "answer"):
+            shapes |= {f"{text}_ids": (None,), f"{text}_characters": (None, None)}
+        if self.encoder is not None:
+            for part in ENCODER_INPUTS[self.reading]:
+                shapes[part] = (None, 2 if part.endswith("pieces") else None)
+        inputs = {n: keras.Input(shape, dtype="int32", name=n) for n, shape in shapes.items()}
+        if self.num_word_features:
+            for text in GIVEN.values():
+                name = f"{text}_passage_features"
+                inputs[name] = keras.Input((None, self.num_word_features), name=name)
+        return inputs
 
     # === Parts: a subclass overrides these ===
 
@@ -350,17 +341,12 @@ class DAANet(Model):
     @property
     def answering(self):
         """Decoding of answers from questions and passages (`Direction`)."""
-        return self._direction("answer")
+        return Direction(self, "answer")
 
     @property
     def asking(self):
         """Decoding of questions from answers and passages (`Direction`)."""
-        return self._direction("ask")
-
-    def _direction(self, task):
-        if task not in self.tasks:
-            raise ValueError(f"This model has not learned to {task}. Received: tasks={self.tasks}")
-        return Direction(self, task)
+        return Direction(self, "ask")
 
     def embed(self, ids, characters, features=None, products=None):
         """Embeds words `[B, n]` and their characters `[B, n, c]`: `[B, n, hidden_dim]`.
@@ -455,3 +441,105 @@ class DAANet(Model):
         return self.switch[task](  # daanet-12 to daanet-14
             folded, written, logits, log_attention, memory["extended_ids"], target_ids=target_ids
         )
+
+
+class Direction(GenerationMixin):
+    """`model.answering` or `model.asking`: the steps of decoding for one task of `DAANet`.
+
+    Args:
+        model: The `tfmrc.models.DAANet`.
+        task: str. "answer" or "ask".
+
+    Example:
+        >>> from tfmrc.models import DAANet
+        >>> model = DAANet(vocabulary_size=9, word_dim=4, character_dim=4, hidden_dim=4,
+        ...                num_lstm_layers=1, num_heads=2, inner_dim=4, num_characters=9)
+        >>> model.asking.given, model.asking.target
+        ('answer', 'question')
+
+    Reference: Xiao et al. 2018 (DAANET), "Implementation Details": decoding separately for each.
+    """
+
+    def __init__(self, model, task):
+        self.model = model
+        self.task = task
+        self.given = GIVEN[task]
+        self.target = TARGET[task]
+        self.num_generable = model.num_generable
+
+    def encode(self, inputs):
+        """Computes the tensors that do not change from step to step.
+
+        Args:
+            inputs: dict. `passage_ids`, `passage_characters`, `extended_ids`; `{given}_ids` and
+                `{given}_characters` of the task's input; `generable_characters` `[G, c]`, the
+                characters of the generable words; with a pretrained encoder, its inputs for this
+                task.
+
+        Returns:
+            A dict of tensors with the batch as first axis, except `generable_characters` and
+            `characters`, the products of all characters with the kernel of their embedding.
+        """
+        memory = self.model.read(self.task, inputs, {})
+        memory["keys"] = self.model.second_fold[self.task].project(memory["folded"])
+        project = getattr(self.model.character_embedding, "project", None)  # a part may be replaced
+        memory["characters"] = project() if project else None
+        return {
+            **memory,
+            "source_ids": inputs["passage_ids"],
+            "source_characters": inputs["passage_characters"],
+            "generable_characters": inputs["generable_characters"],
+        }
+
+    def init_cache(self, memory, num_beams, max_length):
+        """Returns an empty cache for `max_length` steps of `num_beams` beams: `[B, W, ...]`."""
+        batch_size = sizes(memory["extended_ids"])[0]
+        writer = self.model.writer(self.task)
+        return writer.init_cache(batch_size, num_beams, max_length)
+
+    def decode_step(self, memory, cache, ids, t):
+        """Computes one step of decoding.
+
+        Args:
+            memory: dict. Result of `encode`.
+            cache: Result of `init_cache` or of the previous step.
+            ids: int `[B, W]` extended ids of each beam's previous word; ignored at `t = 0`.
+            t: int or scalar tensor. The step, from 0.
+
+        Returns:
+            Log-probabilities `[B, W, G + n]` of all extended ids, and the new cache.
+        """
+        first = ops.equal(t, 0)
+        words = ops.where(first, BOS, input_ids(memory, ids, self.num_generable))
+        characters = ops.where(first, 0, input_characters(memory, ids, self.num_generable))
+        products = memory["characters"]
+        embedded = self.model.embed(words, characters, products=products)  # [B, W, d]
+        written, cache = self.model.writer(self.task).decode_step(embedded, cache, t)
+        parts = self.model.distribute(self.task, memory, written)
+        return self.model.switch[self.task].distribution(parts, memory["extended_ids"]), cache
+
+    def attribute(self, memory, target_ids):
+        """Computes the source of each of the given words, in one pass.
+
+        Args:
+            memory: dict. Result of `encode`.
+            target_ids: int `[B, T]` extended ids, PAD after the end.
+
+        Returns:
+            A dict: `log_probability` `[B, T]`; `mixture` and `log_parts` `[B, T, 2]`, the shares
+            of the vocabulary and the passage (daanet-13) and the log of each one's part in the
+            word's probability; `passage_attention` `[B, T, n]` (daanet-12).
+        """
+        previous = input_ids(memory, target_ids, self.num_generable)[:, :-1]
+        ids = ops.pad(previous, [[0, 0], [1, 0]], constant_values=BOS)
+        spelled = input_characters(memory, target_ids, self.num_generable)[:, :-1]
+        characters = ops.pad(spelled, [[0, 0], [1, 0], [0, 0]])
+        embedded = self.model.embed(ids, characters)
+        written = self.model.writer(self.task)(embedded, padding_mask=ops.not_equal(ids, PAD))
+        parts = self.model.distribute(self.task, memory, written, target_ids)
+        return {
+            "log_probability": parts["log_probability"],
+            "mixture": ops.exp(parts["log_mixture"]),
+            "log_parts": parts["log_parts"],
+            "passage_attention": ops.exp(parts["log_attentions"][0]),
+        }

@@ -8,7 +8,6 @@ from keras import ops
 from tfmrc.encoders.layer_of import layer_of
 from tfmrc.layers import LinearAnswer
 from tfmrc.models.base import Model
-from tfmrc.ops.checks import check_positions
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -38,9 +37,6 @@ class ExtractiveReader(Model):
         A dict: `begin` and `end` float32 `[B, P]`, the log-probabilities that the answer begins and
         ends with each subword.
 
-    Raises:
-        ValueError: There is no encoder.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc import encoders
@@ -58,17 +54,12 @@ class ExtractiveReader(Model):
     def __init__(
         self,
         *,
-        encoder: Any = None,
+        encoder: Any,
         dropout: float = 0.1,
         seed: int | None = None,
         name: str = "extractive_reader",
         dtype: Any = None,
     ):
-        if encoder is None:
-            raise ValueError(
-                "An extractive reader needs a pretrained encoder: "
-                "ExtractiveReader(encoder=tfmrc.encoders.from_preset(...)). Received: encoder=None"
-            )
         self.encoder = layer_of(encoder)
         self.answer_module = self.build_answer_module()
         inputs = {
@@ -102,9 +93,5 @@ class ExtractiveReader(Model):
 
         Returns:
             Float32 `[B, P, 2]`, the scores of begin and end.
-
-        Raises:
-            ValueError: An input has rows without any position.
         """
-        check_positions(inputs)
         return ops.cast(self.answer_module.scores(self._states(inputs)), "float32")

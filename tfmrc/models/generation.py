@@ -8,7 +8,7 @@ from keras import ops, tree
 from tfmrc import decoding
 from tfmrc.ops.coverage import attended_again
 from tfmrc.ops.sizes import sizes
-from tfmrc.utils.arguments import check_arguments, check_numbers, check_whole_numbers
+from tfmrc.utils.arguments import check_arguments
 
 
 class GenerationMixin:
@@ -56,29 +56,17 @@ class GenerationMixin:
             `tfmrc.decoding.Hypotheses`, best first.
 
         Raises:
-            ValueError: If a number is out of range, the model has no attention to cover, or
-                penalties or groups of beams are combined with sampling.
+            ValueError: If the model has no attention to cover, or penalties or groups of beams are
+                combined with sampling.
             TypeError: If there is no such option.
         """
         check_arguments(decoding.beam_search, options, "generate", besides=("sampling",))
-        # Before the cache is made for them.
-        check_whole_numbers(1, num_beams=num_beams, max_length=max_length)
-        check_numbers(coverage_penalty=coverage_penalty)
-        if coverage_penalty < 0:
-            raise ValueError(
-                "`coverage_penalty` must be 0 or more. "
-                f"Received: coverage_penalty={coverage_penalty}"
-            )
         grouped = options.get("num_beam_groups", 1) != 1
-        if sampling is not None and grouped:
+        if sampling is not None and (length_penalty or coverage_penalty or grouped):
             raise ValueError(
-                "Groups of beams do not apply to sampling. Received: "
-                f"num_beam_groups={options['num_beam_groups']}"
-            )
-        if sampling is not None and (length_penalty or coverage_penalty):
-            raise ValueError(
-                "Penalties do not apply to sampling. Received: "
-                f"length_penalty={length_penalty}, coverage_penalty={coverage_penalty}"
+                "Penalties and groups of beams do not apply to sampling. Received: "
+                f"length_penalty={length_penalty}, coverage_penalty={coverage_penalty}, "
+                f"num_beam_groups={options.get('num_beam_groups', 1)}"
             )
         batch_size = sizes(memory["extended_ids"])[0]
         cache = self.init_cache(memory, num_beams, max_length)

@@ -1,6 +1,6 @@
 """Masque: answers from several passages, in a chosen style."""
 
-from typing import Any, ClassVar
+from typing import Any, Literal
 
 import keras
 from keras import ops
@@ -25,21 +25,11 @@ from tfmrc.layers import (
 )
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.models import presets
-from tfmrc.models.base import Model
-from tfmrc.models.configuration import (
-    check_choice,
-    check_contextual,
-    contextual_reads,
-    num_generable,
-)
+from tfmrc.models.base import Model, check_output
+from tfmrc.models.configuration import check_contextual, contextual_reads
 from tfmrc.models.generation import GenerationMixin, input_characters, input_ids
-from tfmrc.models.masque_decoder import MasqueDecoder
-from tfmrc.models.masque_reader import MasqueReader
-from tfmrc.models.parts import check_output
-from tfmrc.ops.checks import check_positions
-from tfmrc.ops.ids import BOS
+from tfmrc.ops.ids import BOS, PAD
 from tfmrc.ops.sizes import sizes
-from tfmrc.utils.arguments import check_whole_numbers
 
 BLOCKS = {
     "transformer": (TransformerEncoderBlock, TransformerDecoderBlock),
@@ -49,7 +39,9 @@ ENCODER_INPUTS = {
     "joint": ("encoder_ids", "segment_ids", "question_encoder_ids"),
     "separate": ("question_encoder_ids", "passage_encoder_ids"),
 }
-ENCODER_USES = ("reader", "embedding", "contextual")
+# The true relevance of a passage that does not matter, in place of 0: a reference word that only
+# such a passage holds stays possible, and where no passage matters all are read alike.
+GOLD_FLOOR = 1e-12
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -167,8 +159,7 @@ class Masque(GenerationMixin, Model):
         `ranker` `[B, K]` and `classifier` `[B]`, logits. All float32.
 
     Raises:
-        ValueError: an argument is none of its choices, or there are both a contextual embedding
-            and an encoder.
+        ValueError: There are both a contextual embedding and an encoder.
 
     Example:
         >>> import numpy as np
@@ -194,21 +185,6 @@ class Masque(GenerationMixin, Model):
     """
 
     PRESETS = presets.MASQUE
-    BUILT_BY: ClassVar[dict[str, str]] = {
-        "shared_encoder": "build_encoder_block",
-        "passage_encoder": "build_encoder_block",
-        "question_encoder": "build_encoder_block",
-        "decoder_blocks": "build_decoder_block",
-        "reader_highway": "build_highway",
-        "decoder_highway": "build_highway",
-        "reader_projection": "build_projection",
-        "passage_projection": "build_projection",
-        "question_projection": "build_projection",
-        "decoder_projection": "build_projection",
-        "output_projection": "build_projection",
-        "reader_positions": "build_positions",
-        "decoder_positions": "build_positions",
-    }
 
     def __init__(
         self,
@@ -227,200 +203,114 @@ class Masque(GenerationMixin, Model):
         generation_vocabulary_size: int = 5000,
         num_oov_buckets: int = 0,
         dropout: float = 0.3,
-        ranker: bool | str = True,
+        ranker: Literal[True, False, "gold"] = True,
         classifier: bool = True,
         decoder: bool = True,
         combined_attention: bool = True,
         tie_output_embedding: bool = True,
-        block: str = "transformer",
+        block: Literal["transformer", "lstm"] = "transformer",
         embeddings_trainable: bool = False,
         similarity_init: float = 0.0,
         local_window: int = 0,
         num_word_features: int = 0,
         contextual_embedding: keras.layers.Layer | None = None,
         encoder: Any = None,
-        encoder_use: str = "reader",
-        reading: str = "joint",
+        encoder_use: Literal["reader", "embedding", "contextual"] = "reader",
+        reading: Literal["joint", "separate"] = "joint",
         initializer_stddev: float = 0.02,
         name: str = "masque",
         dtype: Any = None,
     ):
-        if block not in BLOCKS:
-            raise ValueError(f"`block` is one of {sorted(BLOCKS)}. Received: block={block!r}")
-        check_whole_numbers(1, num_passages=num_passages)
-        if not (isinstance(ranker, bool) or ranker == "gold"):  # 1 is not True in what follows
-            raise ValueError(f'`ranker` is True, False or "gold". Received: ranker={ranker!r}')
-        if not (ranker is True or classifier or decoder):
-            raise ValueError(
-                "A model needs a ranker, a classifier or a decoder. Received: "
-                f"ranker={ranker!r}, classifier={classifier}, decoder={decoder}"
-            )
-        check_choice("encoder_use", encoder_use, ENCODER_USES)
-        check_choice("reading", reading, ENCODER_INPUTS)
-        check_contextual(encoder, contextual_embedding, reads=("ids", "characters"))
-        self.num_passages = num_passages
-        self.num_styles = num_styles
+        check_contextual(encoder, contextual_embedding)
+        self.num_passages, self.num_styles = num_passages, num_styles
         # Extended ids begin after the generable words; a table cannot generate more than it has.
-        self.num_generable = num_generable(
-            generation_vocabulary_size, vocabulary_size, num_oov_buckets
-        )
+        self.num_generable = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
         self.has_decoder = decoder
         self.gold_ranker = ranker == "gold"
+        self.combined_attention = combined_attention and bool(ranker)
         self.num_word_features = num_word_features
         self.contextual_embedding = contextual_embedding
         self.reads_characters = contextual_reads(contextual_embedding) == "characters"
         self.encoder = layer_of(encoder)
         self.encoder_use = None if encoder is None else encoder_use
         self.reading = reading
-        combined_attention = combined_attention and ranker is not False
 
         # === Parts, in an order that decides the seeds of their initial weights ===
-        reads_words = self.encoder_use in (None, "contextual")
-        encodes = self.encoder_use != "reader"
-        self.word_embedding = self.build_word_embedding() if decoder or reads_words else None
-        self.reader_highway = self.build_highway(name="reader_highway") if encodes else None
+        embeds = self.encoder_use != "reader"  # else the encoder takes the place of the first parts
+        needs_words = decoder or self.encoder_use in (None, "contextual")
+        self.word_embedding: Any = self.build_word_embedding() if needs_words else None
+        self.reader_highway = self.build_highway(name="reader_highway") if embeds else None
         self.reader_projection = self.build_projection(hidden_dim, name="reader_projection")
         self.reader_positions = None
         if self.encoder is None:
             self.reader_positions = self.build_positions(name="reader_positions")
-        self.shared_encoder = [
-            self.build_encoder_block(name=f"shared_encoder_{i + 1}")
-            for i in range(num_shared_blocks if encodes else 0)
-        ]
+        encoder_block, decoder_block = self.build_encoder_block, self.build_decoder_block
+        self.shared_encoder = _blocks(encoder_block, "shared_encoder", embeds * num_shared_blocks)
         self.dual_attention = self.build_dual_attention()
         self.passage_projection = self.build_projection(hidden_dim, name="passage_projection")
         self.local_context = self.build_local_context()
-        self.passage_encoder = [
-            self.build_encoder_block(name=f"passage_modelling_{i + 1}")
-            for i in range(num_passage_blocks)
-        ]
-        policy = self.arguments.dtype
-        join_words = keras.layers.Reshape((-1,), name="join_words", dtype="float32")
-        join_passages = keras.layers.Reshape((-1, hidden_dim), name="join_passages", dtype=policy)
-        join_pieces = split_passages = None
-        if self.encoder is not None:
-            join_pieces = keras.layers.Reshape((-1, 2), name="join_pieces", dtype="float32")
-            split_passages = keras.layers.Reshape(
-                (num_passages, -1, self.encoder.dim), name="split_passages", dtype=policy
-            )
-        self.passage_ranker = self.build_passage_ranker() if ranker is True else None
+        self.passage_encoder = _blocks(encoder_block, "passage_modelling", num_passage_blocks)
+        self.passage_ranker = self.build_passage_ranker() if ranker and ranker != "gold" else None
         self.answer_possibility = self.build_answer_possibility() if classifier else None
-        self.question_projection, self.question_encoder = None, []
         if decoder:  # the ranker and the classifier read the passages alone
             self.question_projection = self.build_projection(hidden_dim, name="question_projection")
-            self.question_encoder = [
-                self.build_encoder_block(name=f"question_modelling_{i + 1}")
-                for i in range(num_question_blocks)
-            ]
-        self.reader = MasqueReader(
-            word_embedding=self.word_embedding,
-            contextual_embedding=contextual_embedding,
-            highway=self.reader_highway,
-            projection=self.reader_projection,
-            positions=self.reader_positions,
-            shared_encoder=self.shared_encoder,
-            dual_attention=self.dual_attention,
-            passage_projection=self.passage_projection,
-            local_context=self.local_context,
-            passage_encoder=self.passage_encoder,
-            join_words=join_words,
-            join_passages=join_passages,
-            passage_ranker=self.passage_ranker,
-            answer_possibility=self.answer_possibility,
-            question_projection=self.question_projection,
-            question_encoder=self.question_encoder,
-            combined_attention=combined_attention,
-            gold_relevance=self.gold_ranker,
-            encoder=self.encoder,
-            encoder_use=self.encoder_use,
-            reading=reading,
-            join_pieces=join_pieces,
-            split_passages=split_passages,
-            name="reader",
-            dtype=policy,
-        )
-        self.decoder: Any = None
-        if decoder:
+            self.question_encoder = _blocks(
+                encoder_block, "question_modelling", num_question_blocks
+            )
             self.style_embedding = self.build_style_embedding()
             self.decoder_highway = self.build_highway(name="decoder_highway")
             self.decoder_projection = self.build_projection(hidden_dim, name="decoder_projection")
             self.decoder_positions = self.build_positions(name="decoder_positions")
-            self.decoder_blocks = [
-                self.build_decoder_block(name=f"decoder_{i + 1}") for i in range(num_decoder_blocks)
-            ]
+            self.decoder_blocks = _blocks(decoder_block, "decoder", num_decoder_blocks)
             self.output_projection = self.build_projection(word_dim, name="output_projection")
             self.source_vocabulary = self.build_source_vocabulary()
             self.output_embedding = self.build_output_embedding()
             self.pointer_generator = self.build_pointer_generator()
-            self.decoder = MasqueDecoder(
-                word_embedding=self.word_embedding,
-                contextual_embedding=contextual_embedding,
-                style_embedding=self.style_embedding,
-                highway=self.decoder_highway,
-                projection=self.decoder_projection,
-                positions=self.decoder_positions,
-                blocks=self.decoder_blocks,
-                output_projection=self.output_projection,
-                source_vocabulary=self.source_vocabulary,
-                output_embedding=self.output_embedding,
-                pointer_generator=self.pointer_generator,
-                num_generable=self.num_generable,
-                hidden_dim=hidden_dim,
-                combined_attention=combined_attention,
-                name="decoder",
-                dtype=policy,
-            )
 
         # === Functional model ===
-        inputs = {
-            "question_ids": keras.Input((None,), dtype="int32", name="question_ids"),
-            "passage_ids": keras.Input((num_passages, None), dtype="int32", name="passage_ids"),
-            "extended_ids": keras.Input((None,), dtype="int32", name="extended_ids"),
-            "style_ids": keras.Input((), dtype="int32", name="style_ids"),
-            "answer_ids": keras.Input((None,), dtype="int32", name="answer_ids"),
-            "target_ids": keras.Input((None,), dtype="int32", name="target_ids"),
-        }
-        if self.gold_ranker:
-            inputs["relevance_gold"] = keras.Input(
-                (num_passages,), dtype="float32", name="relevance_gold"
-            )
-        if self.reads_characters:
-            for text in ("question", "passage", "answer"):
-                ids = inputs[f"{text}_ids"]
-                inputs[f"{text}_characters"] = keras.Input(
-                    (*ids.shape[1:], MAX_CHARACTERS), dtype="int32", name=f"{text}_characters"
-                )
-        if num_word_features:
-            for text in ("question", "passage"):
-                shape = (*inputs[f"{text}_ids"].shape[1:], num_word_features)
-                inputs[f"{text}_features"] = keras.Input(shape, name=f"{text}_features")
-        if self.encoder is not None:
-            for part in ENCODER_INPUTS[reading]:
-                inputs[part] = keras.Input((None, None), dtype="int32", name=part)
-            inputs["question_pieces"] = keras.Input(
-                (None, 2), dtype="int32", name="question_pieces"
-            )
-            inputs["passage_pieces"] = keras.Input(
-                (num_passages, None, 2), dtype="int32", name="passage_pieces"
-            )
-        # `call`, not `__call__`: the parts are the model's layers, by their names in the summary.
-        memory = self.reader.call(inputs)
+        inputs = self._create_inputs()
+        memory = self._read(inputs)
         outputs = {part: memory[part] for part in ("ranker", "classifier") if part in memory}
-        if self.decoder is not None:
-            parts = self.decoder.call(
-                memory,
-                inputs["answer_ids"],
-                inputs["target_ids"],
-                inputs.get("answer_characters"),
-            )
-            outputs["decoder"] = parts["log_probability"]
-            check_output(self, "build_pointer_generator", outputs["decoder"], None)
         if self.passage_ranker is not None:
             check_output(self, "build_passage_ranker", outputs["ranker"], num_passages)
-        if self.answer_possibility is not None:
+        if classifier:
             check_output(self, "build_answer_possibility", outputs["classifier"])
+        if decoder:
+            answer = [inputs.get(f"answer_{part}") for part in ("ids", "characters")]
+            parts = self._write(memory, inputs["target_ids"], *answer)
+            outputs["decoder"] = parts["log_probability"]
+            check_output(self, "build_pointer_generator", outputs["decoder"], None)
         super().__init__(inputs=inputs, outputs=outputs, name=name)
-        self.dtype_policy = policy
+        self.dtype_policy = self.arguments.dtype
+
+    def _create_inputs(self):
+        """Returns the symbolic inputs by name."""
+        passages, features = self.num_passages, self.num_word_features
+        shapes = {
+            "question_ids": (None,),
+            "passage_ids": (passages, None),
+            "extended_ids": (None,),
+            "style_ids": (),
+            "answer_ids": (None,),
+            "target_ids": (None,),
+        }
+        if self.gold_ranker:
+            shapes["relevance_gold"] = (passages,)
+        if self.reads_characters:
+            for text in ("question", "passage", "answer"):
+                shapes[f"{text}_characters"] = (*shapes[f"{text}_ids"], MAX_CHARACTERS)
+        if features:
+            shapes["question_features"] = (None, features)
+            shapes["passage_features"] = (passages, None, features)
+        if self.encoder is not None:
+            shapes |= dict.fromkeys(ENCODER_INPUTS[self.reading], (None, None))
+            shapes["question_pieces"] = (None, 2)
+            shapes["passage_pieces"] = (passages, None, 2)
+        floats = ("relevance_gold", "question_features", "passage_features")
+        return {
+            name: keras.Input(shape, dtype="float32" if name in floats else "int32", name=name)
+            for name, shape in shapes.items()
+        }
 
     # === Parts: a subclass overrides these ===
 
@@ -515,6 +405,158 @@ class Masque(GenerationMixin, Model):
         """Returns the layer that mixes generation and the copying from question and passages."""
         return PointerGenerator(2, name="pointer_generator", **self._options)
 
+    # === Reader: question and passages to the memory ===
+
+    def _read(self, inputs):
+        """Computes from ids what the decoder reads, and the logits of ranker and classifier.
+
+        Returns:
+            A dict, the memory: `ranker` `[B, K]` and `classifier` `[B]`, logits; and for a decoder
+            `question` `[B, J, d]`, `passages` `[B, K L, d]`, their masks, `extended_ids`,
+            `source_ids`, `source_words` `[B, J + K L, word_dim]` and, with `combined_attention`,
+            `log_relevance` `[B, K L]`.
+        """
+        question_ids, passage_ids = inputs["question_ids"], inputs["passage_ids"]
+        question_mask = ops.not_equal(question_ids, PAD)  # [B, J]
+        passage_mask = ops.not_equal(passage_ids, PAD)  # [B, K, L]
+        question_words, passage_words = self._words(inputs)
+        question = self._embed(question_words, "question", inputs, question_mask)  # [B, J, d]
+        passages = self._embed(passage_words, "passage", inputs, passage_mask)  # [B, K, L, d]
+        for block in self.shared_encoder:  # masque-01
+            question = block(question, padding_mask=question_mask)
+            passages = block(passages, padding_mask=passage_mask)
+        # masque-02 to masque-10
+        passages, question = self.dual_attention(passages, question, passage_mask, question_mask)
+        passages = self.passage_projection(passages)
+        if self.local_context is not None:
+            passages = self.local_context(passages, passage_mask)
+        for block in self.passage_encoder:
+            passages = block(passages, padding_mask=passage_mask)
+
+        memory = {"style_ids": inputs["style_ids"]}
+        if self.passage_ranker is not None:
+            memory["ranker"] = self.passage_ranker(passages, passage_mask)  # masque-11
+        if self.answer_possibility is not None:
+            memory["classifier"] = self.answer_possibility(passages, passage_mask)  # masque-12
+        if not self.has_decoder:
+            return memory
+        question = self.question_projection(question)
+        for block in self.question_encoder:
+            question = block(question, padding_mask=question_mask)
+        source_ids = ops.concatenate([question_ids, _joined(passage_ids)], axis=1)
+        memory |= {
+            "question": question,
+            "passages": _joined(passages),  # [B, K L, d]
+            "question_mask": question_mask,
+            "passage_mask": _joined(passage_mask),  # [B, K L]
+            "extended_ids": inputs["extended_ids"],
+            "source_ids": source_ids,
+            "source_words": self.word_embedding(source_ids),  # [B, S, word_dim]
+        }
+        if self.combined_attention:
+            if self.gold_ranker:
+                log_relevance = ops.log(ops.maximum(inputs["relevance_gold"], GOLD_FLOOR))
+            else:
+                log_relevance = ops.log_sigmoid(memory["ranker"])
+            # Each word has its passage's relevance: [B, K] to [B, K L].
+            # A product, no sum: Keras takes a right side [1, K, 1] of `+` for a bias of K features.
+            words = ops.ones_like(passage_ids, dtype="float32") * log_relevance[..., None]
+            memory["log_relevance"] = _joined(words)  # masque-21
+        return memory
+
+    def _words(self, inputs):
+        """Returns vectors of the words of question and passages, `[B, J, e]` and `[B, K, L, e]`."""
+        read = () if self.encoder is None else self._encoder_words(inputs)
+        if self.encoder_use in ("reader", "embedding"):
+            return read
+        words = [self.word_embedding(inputs[f"{text}_ids"]) for text in ("question", "passage")]
+        if self.encoder_use == "contextual":
+            pairs = zip(words, read, strict=True)
+            words = [ops.concatenate(pair, axis=-1) for pair in pairs]
+        return words
+
+    def _encoder_words(self, inputs):
+        """Returns the pretrained encoder's vectors of the same words."""
+        encoder = self.encoder
+        question = encoder(inputs["question_encoder_ids"])
+        if self.reading == "joint":
+            passages = encoder(inputs["encoder_ids"], inputs["segment_ids"])
+        else:
+            passages = encoder(inputs["passage_encoder_ids"])
+        question = encoder.words(question, inputs["question_pieces"])
+        passages = encoder.words(passages, _joined(inputs["passage_pieces"]))  # [B, K L, e]
+        return question, _reshaped(passages, (self.num_passages, -1, encoder.dim))
+
+    def _embed(self, words, text, inputs, mask):
+        """Embeds the words `[..., n, word_dim]` of a text: `[..., n, d]`."""
+        if self.contextual_embedding is not None:
+            spelled = inputs[f"{text}_{'characters' if self.reads_characters else 'ids'}"]
+            words = ops.concatenate([words, self.contextual_embedding(spelled, mask)], axis=-1)
+        x = words if self.reader_highway is None else self.reader_highway(words)
+        if self.num_word_features:
+            x = ops.concatenate([x, ops.cast(inputs[f"{text}_features"], x.dtype)], axis=-1)
+        x = self.reader_projection(x)
+        return x if self.reader_positions is None else self.reader_positions(x)
+
+    # === Decoder: the memory to the words of an answer ===
+
+    def _write(self, memory, target_ids, answer_ids, answer_characters=None):
+        """Computes all steps at once (teacher forcing): the parts of the words' distribution.
+
+        Args:
+            memory: dict. What `_read` returned.
+            target_ids: int `[B, T]` extended ids of the targets.
+            answer_ids: int `[B, T]` input ids of the words before each target.
+            answer_characters: int `[B, T, c]` of the same words, for a contextual embedding that
+                reads characters.
+        """
+        words = self.word_embedding(answer_ids)
+        if self.contextual_embedding is not None:
+            previous = answer_characters if self.reads_characters else answer_ids
+            words = ops.concatenate([words, self.contextual_embedding.forward(previous)], axis=-1)
+        style = self.style_embedding(memory["style_ids"])[:, None]
+        words = ops.concatenate([style, words[:, 1:]], axis=1)  # the style is the first word
+        x = self.decoder_projection(self.decoder_highway(words))
+        x = x if self.decoder_positions is None else self.decoder_positions(x)
+        memories = [memory["question"], memory["passages"]]
+        masks = [memory["question_mask"], memory["passage_mask"]]
+        projected = memory.get("projected", [None] * len(self.decoder_blocks))
+        for block, block_projected in zip(self.decoder_blocks, projected, strict=True):
+            x = block(x, memories, masks, projected=block_projected)
+        return self._distribute(memory, x, target_ids=target_ids)
+
+    def _distribute(self, memory, states, target_ids=None):
+        """Computes the parts of the next words' distribution from decoder states `[B, T, d]`."""
+        extended_ids = memory["extended_ids"]
+        hidden = self.output_projection(states)
+        source_logits, source_generable = self.source_vocabulary(
+            hidden,
+            memory["source_words"],
+            memory["source_ids"],
+            extended_ids,
+            columns=memory.get("source_columns"),
+        )
+        if self.output_embedding is None:
+            # masque-13: the word embedding scores the generated words
+            common_logits = self.word_embedding(
+                hidden, num_rows=self.num_generable, rows=memory.get("output_rows")
+            )
+        else:
+            common_logits = self.output_embedding(hidden)
+            source_generable = ops.zeros_like(source_generable)
+        log_priors = [None, memory["log_relevance"]] if self.combined_attention else None
+        return self.pointer_generator(  # masque-14 to masque-21
+            states,
+            [memory["question"], memory["passages"]],
+            source_ids=extended_ids,
+            common_logits=common_logits,
+            source_logits=source_logits,
+            source_generable=source_generable,
+            log_priors=log_priors,
+            target_ids=target_ids,
+            projected=memory.get("copy_projected"),
+        )
+
     # === Decoding step by step ===
 
     def encode(self, inputs):
@@ -527,36 +569,36 @@ class Masque(GenerationMixin, Model):
             A dict, the memory, `ranker` and `classifier` among it. Its tensors have the batch
             first, but for `output_rows`, `generable_characters` and the joined weights in
             `projected`.
-
-        Raises:
-            ValueError: An input has rows without any position.
         """
-        check_positions(inputs)
-        memory = self.reader.call(inputs)
-        if self.decoder is None:
+        memory = self._read(inputs)
+        if not self.has_decoder:
             return memory
         if self.reads_characters:
             passages = inputs["passage_characters"]  # [B, K, L, 50]
-            passages = ops.reshape(passages, (sizes(passages)[0], -1, MAX_CHARACTERS))
-            memory |= {
-                "source_characters": ops.concatenate(
-                    [inputs["question_characters"], passages], axis=1
-                ),
-                "generable_characters": inputs["generable_characters"],
-            }
-        return self.decoder.project(memory)
+            spelled = [inputs["question_characters"], _joined(passages)]
+            memory["source_characters"] = ops.concatenate(spelled, axis=1)
+            memory["generable_characters"] = inputs["generable_characters"]
+        if self.output_embedding is None:
+            memory["output_rows"] = self.word_embedding.first_rows(self.num_generable)  # [G, d]
+        memories = [memory["question"], memory["passages"]]
+        masks = [memory["question_mask"], memory["passage_mask"]]
+        memory["projected"] = [block.project(memories, masks) for block in self.decoder_blocks]
+        memory["copy_projected"] = self.pointer_generator.project(memories)
+        memory["source_columns"] = self.source_vocabulary.project(memory["source_words"])
+        return memory
 
     def init_cache(self, memory, num_beams, max_length):
-        """Returns an empty cache for `max_length` steps of `num_beams` beams: `[B, W, ...]`.
-
-        Raises:
-            ValueError: The model has no decoder.
-        """
-        if self.decoder is None:
-            raise ValueError(
-                "A model without a decoder does not generate answers. Received: decoder=False"
-            )
-        return self.decoder.init_cache(memory, num_beams, max_length)
+        """Returns an empty cache for `max_length` steps of `num_beams` beams: `[B, W, ...]`."""
+        batch_size = sizes(memory["style_ids"])[0]
+        hidden_dim = self.arguments.hidden_dim
+        blocks = [
+            block.init_cache(batch_size, num_beams, max_length, hidden_dim)
+            for block in self.decoder_blocks
+        ]
+        if self.contextual_embedding is None:
+            return {"blocks": blocks}
+        contextual = self.contextual_embedding.init_cache(batch_size, num_beams)
+        return {"blocks": blocks, "contextual": contextual}
 
     def decode_step(self, memory, cache, ids, t):
         """Computes one step of decoding.
@@ -571,7 +613,31 @@ class Masque(GenerationMixin, Model):
         Returns:
             Log-probabilities `[B, W, G + S]` of all extended ids, and the new cache.
         """
-        return self.decoder.decode_step(memory, cache, ids, t)
+        cache = dict(cache)
+        first = ops.equal(t, 0)
+        previous = ops.where(first, BOS, input_ids(memory, ids, self.num_generable))
+        words = self.word_embedding(previous)  # [B, W, word_dim]
+        if self.contextual_embedding is not None:
+            if self.reads_characters:
+                spelled = input_characters(memory, ids, self.num_generable)
+                previous = ops.where(first, memory["generable_characters"][BOS], spelled)
+            forward, cache["contextual"] = self.contextual_embedding.decode_step(
+                previous, cache["contextual"]
+            )
+            words = ops.concatenate([words, forward], axis=-1)
+        style = self.style_embedding(memory["style_ids"])[:, None]
+        words = ops.where(first, style, words)
+        x = self.decoder_projection(self.decoder_highway(words))
+        x = x if self.decoder_positions is None else self.decoder_positions(x, position=t)
+        block_caches = []
+        for block, block_cache, projected in zip(
+            self.decoder_blocks, cache["blocks"], memory["projected"], strict=True
+        ):
+            x, block_cache = block.decode_step(x, block_cache, t, projected)
+            block_caches.append(block_cache)
+        cache["blocks"] = block_caches
+        parts = self._distribute(memory, x)
+        return self.pointer_generator.distribution(parts, memory["extended_ids"]), cache
 
     def attribute(self, memory, target_ids):
         """Tells where each word of an answer comes from, in one pass over given words.
@@ -593,7 +659,7 @@ class Masque(GenerationMixin, Model):
             spelled = input_characters(memory, target_ids[:, :-1], self.num_generable)
             begin = ops.zeros_like(spelled[:, :1]) + memory["generable_characters"][BOS]
             characters = ops.concatenate([begin, spelled], axis=1)
-        parts = self.decoder.call(memory, answer_ids, target_ids, characters)
+        parts = self._write(memory, target_ids, answer_ids, characters)
         question_attention, passage_attention = map(ops.exp, parts["log_attentions"])
         return {
             "log_probability": parts["log_probability"],
@@ -602,3 +668,17 @@ class Masque(GenerationMixin, Model):
             "question_attention": question_attention,
             "passage_attention": passage_attention,
         }
+
+
+def _blocks(build, name, count):
+    return [build(name=f"{name}_{i + 1}") for i in range(count)]
+
+
+def _joined(x):
+    """Joins the passages: `[B, K, L, ...]` to `[B, K L, ...]`."""
+    return _reshaped(x, (-1, *x.shape[3:]))
+
+
+def _reshaped(x, shape):
+    """A layer, since `ops.reshape` takes no two unknown sizes while a graph is symbolic."""
+    return keras.layers.Reshape(shape, autocast=False)(x)

@@ -1,6 +1,6 @@
 """Questions about a given answer, asked from a passage."""
 
-from typing import Any, ClassVar
+from typing import Any, Literal
 
 import keras
 from keras import ops
@@ -16,20 +16,15 @@ from tfmrc.layers import (
     WordEmbedding,
 )
 from tfmrc.layers.encoders.dense import Dense
-from tfmrc.layers.heads.maxout_pointer import COMBINE
 from tfmrc.models import presets
-from tfmrc.models.base import Model
-from tfmrc.models.configuration import check_choice, num_generable
+from tfmrc.models.base import Model, check_output
 from tfmrc.models.generation import GenerationMixin, input_ids
-from tfmrc.models.parts import check_output
-from tfmrc.ops.checks import check_positions
 from tfmrc.ops.coverage import coverage_overlap
 from tfmrc.ops.ids import BOS, PAD, UNK
 from tfmrc.ops.masking import masked_softmax
 from tfmrc.ops.words import first_positions
 
 ENCODER_INPUTS = ("encoder_ids", "segment_ids", "passage_pieces")
-ENCODER_USES = ("embedding", "contextual")
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -122,7 +117,6 @@ class MaxoutPointerQG(GenerationMixin, Model):
 
     PRESETS = presets.MAXOUT_POINTER_QG
     PENALTIES = ("coverage",)
-    BUILT_BY: ClassVar[dict[str, str]] = {"passage_encoder": "build_encoder_layer"}
 
     def __init__(
         self,
@@ -137,13 +131,13 @@ class MaxoutPointerQG(GenerationMixin, Model):
         dropout: float = 0.3,
         attention: bool = True,
         answer_tagging: bool = True,
-        copy: str | None = "max",
+        copy: Literal["max", "sum", None] = "max",
         self_attention: bool = True,
         coverage: bool = False,
         embeddings_trainable: bool = False,
         initializer_stddev: float = 0.1,
         encoder: Any = None,
-        encoder_use: str = "embedding",
+        encoder_use: Literal["embedding", "contextual"] = "embedding",
         name: str = "maxout_pointer_qg",
         dtype: Any = None,
     ):
@@ -153,12 +147,8 @@ class MaxoutPointerQG(GenerationMixin, Model):
                 f"attention={attention}, copy={copy!r}, self_attention={self_attention}, "
                 f"coverage={coverage}"
             )
-        check_choice("copy", copy, (*COMBINE, None))
-        check_choice("encoder_use", encoder_use, ENCODER_USES)
         # Extended ids begin after the generable words; a table cannot generate more than it has.
-        self.num_generable = num_generable(
-            generation_vocabulary_size, vocabulary_size, num_oov_buckets
-        )
+        self.num_generable = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
         self.has_attention = attention
         self.answer_tagging = answer_tagging
         self.copy = copy
@@ -177,7 +167,9 @@ class MaxoutPointerQG(GenerationMixin, Model):
             for i in range(num_layers)
             for state in ("hidden", "cell")
         ]
-        self.gated_self_attention = self.build_gated_self_attention() if self_attention else None
+        self.gated_self_attention: Any = None
+        if self_attention:
+            self.gated_self_attention = self.build_gated_self_attention()
         self.decoder = self.build_decoder()
         self.generator = self.build_generator()
         self.pointer = self.build_pointer()
@@ -293,12 +285,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
 
         Returns:
             `[B, M, M]`, row t the weights of word t (qg-02).
-
-        Raises:
-            ValueError: the model has no self-attention.
         """
-        if self.gated_self_attention is None:
-            raise ValueError("There is no self-attention. Received: self_attention=False")
         mask = ops.not_equal(inputs["passage_ids"], PAD)
         words, _ = self._encode_words(inputs, mask)
         return self.gated_self_attention.attention(words, mask)
@@ -343,11 +330,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
 
         Returns:
             A dict whose tensors have the batch first.
-
-        Raises:
-            ValueError: An input has rows without any position.
         """
-        check_positions(inputs)
         memory = self._read(inputs)
         if self.has_attention:
             memory["keys"] = self.decoder.project(memory["words"])  # [B, M, d]

@@ -1,6 +1,6 @@
 """SAN: the answer as a span of one passage, predicted in several steps."""
 
-from typing import Any
+from typing import Any, Literal
 
 import keras
 from keras import ops
@@ -19,10 +19,8 @@ from tfmrc.layers import (
     WordEmbedding,
 )
 from tfmrc.models import presets
-from tfmrc.models.base import Model
-from tfmrc.models.configuration import check_choice, check_contextual, contextual_reads
-from tfmrc.models.parts import check_output
-from tfmrc.ops.checks import check_positions
+from tfmrc.models.base import Model, check_output
+from tfmrc.models.configuration import check_contextual, contextual_reads
 from tfmrc.ops.ids import PAD
 from tfmrc.ops.spans import best_spans
 
@@ -38,7 +36,6 @@ ENCODER_INPUTS = {
     "joint": ("encoder_ids", "segment_ids"),
     "separate": ("question_encoder_ids", "passage_encoder_ids"),
 }
-ENCODER_USES = ("answer", "embedding", "contextual")
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -144,34 +141,27 @@ class SAN(Model):
         units: int = 128,
         num_layers: int = 2,
         align_dim: int = 280,
-        num_exact_match: int = 2,
+        num_exact_match: Literal[0, 2, 3] = 2,
         num_word_features: int = 0,
         num_pos: int = 0,
         num_ner: int = 0,
-        answer: str = "stochastic",
+        answer: Literal[
+            "stochastic", "one_step", "last_step", "average", "reasonet", "linear"
+        ] = "stochastic",
         num_steps: int = 5,
         prediction_dropout: float = 0.4,
         dropout: float = 0.4,
         embeddings_trainable: bool = False,
         contextual_embedding: keras.layers.Layer | None = None,
         encoder: Any = None,
-        encoder_use: str = "answer",
-        reading: str = "joint",
+        encoder_use: Literal["answer", "embedding", "contextual"] = "answer",
+        reading: Literal["joint", "separate"] = "joint",
         tagger: str | None = None,
         seed: int | None = None,
         name: str = "san",
         dtype: Any = None,
     ):
-        if answer not in ANSWERS:
-            raise ValueError(f"`answer` is one of {sorted(ANSWERS)}. Received: answer={answer!r}")
-        if num_exact_match not in (0, 2, 3):
-            raise ValueError(
-                "`num_exact_match` is 0, 2 (as written, lower case) or 3 (also lemma). "
-                f"Received: num_exact_match={num_exact_match}"
-            )
-        check_choice("encoder_use", encoder_use, ENCODER_USES)
-        check_choice("reading", reading, ENCODER_INPUTS)
-        check_contextual(encoder, contextual_embedding, reads=("ids", "vectors"), word_dim=word_dim)
+        check_contextual(encoder, contextual_embedding)
         self.num_exact_match = num_exact_match
         self.num_word_features = num_word_features
         self.num_pos = num_pos
@@ -338,11 +328,7 @@ class SAN(Model):
         Returns:
             `begin`, `end` `[B, n]`; with `return_steps` also `step_begin`, `step_end` `[B, T, n]`
             and `step_weights` `[B, T]` (see `tfmrc.layers.AnswerModule`).
-
-        Raises:
-            ValueError: An input has rows without any position.
         """
-        check_positions(inputs)
         return self._answer(
             self._read(inputs), num_steps=num_steps, return_steps=return_steps, training=False
         )

@@ -1,6 +1,6 @@
-"""Ensemble of span models: the mean of their distributions."""
+"""Ensembles of span models: the mean of their distributions or scores."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -8,21 +8,65 @@ from keras import ops
 
 from tfmrc.models.base import Model
 from tfmrc.models.configuration import renamed_copy
+from tfmrc.models.extractive_reader import ExtractiveReader
 from tfmrc.models.san import SAN
+from tfmrc.ops.masking import masked_log_softmax
 from tfmrc.ops.spans import best_spans
 
 SHARED = ("num_exact_match", "num_word_features", "num_pos", "num_ner", "tagger")
 
 
+class Ensemble(Model):
+    """Reads with copies of several models, and combines their outputs.
+
+    A subclass defines `_combined(inputs, outputs)`, with the outputs of each member.
+    """
+
+    def __init__(self, members: Sequence[Model], *, name: str, dtype: Any = None):
+        self.members: Any = [
+            renamed_copy(member, f"member_{number}") for number, member in enumerate(members, 1)
+        ]
+        first = self.members[0]
+        for member in self.members:
+            if _reads(member) != _reads(first):
+                raise ValueError(
+                    "The members must read the same ids, features and tags. "
+                    f"Received: {_reads(first)} and {_reads(member)}"
+                )
+        self._captured.members = self.members  # the copies are saved
+        self.arguments.members = self.members
+        inputs = {
+            key: keras.Input(tensor.shape[1:], dtype=tensor.dtype, name=key)
+            for key, tensor in first.input.items()
+        }
+        outputs = self._combined(inputs, [member(inputs) for member in self.members])
+        super().__init__(inputs=inputs, outputs=outputs, name=name)
+        self.dtype_policy = keras.dtype_policies.get(dtype or first.dtype_policy)
+
+    @property
+    def encoder(self):
+        """The first member's encoder, or None."""
+        return self.members[0].encoder
+
+
+def _reads(member):
+    """Returns what the ids and features that a member reads depend on."""
+    names = ("vocabulary_size", *SHARED)
+    reads = {n: getattr(member.arguments, n) for n in names if hasattr(member.arguments, n)}
+    if isinstance(member, ExtractiveReader):
+        reads["subwords"] = member.encoder.backbone.token_embedding.input_dim
+    return {**reads, "inputs": sorted(member.input)}
+
+
 @keras.saving.register_keras_serializable(package="tfmrc")
-class SpanEnsemble(Model):
+class SpanEnsemble(Ensemble):
     """Averages the begin and end probabilities of several span models.
 
     `P_begin = 1/N sum_n P_begin,n`, likewise `P_end`. The search for the span is that of a single
     model. The members are copied with their weights. All must read the same ids.
 
     Args:
-        members: list. `tfmrc.models.SAN` models with the same inputs, or their configurations.
+        members: list. `tfmrc.models.SAN` models with the same inputs.
 
     Call arguments:
         Those of the members.
@@ -31,7 +75,7 @@ class SpanEnsemble(Model):
         A dict: `begin` and `end` float32 `[B, n]`, log-probabilities; `LOG_ZERO` at padding.
 
     Raises:
-        ValueError: If there is no member, one is no SAN, or their inputs differ.
+        ValueError: If their inputs differ.
 
     Example:
         >>> import numpy as np
@@ -47,47 +91,17 @@ class SpanEnsemble(Model):
     Reference: Liu et al. 2018 (SAN), Table 2.
     """
 
-    def __init__(
-        self,
-        members: Sequence[SAN | Mapping[str, Any]],
-        *,
-        name: str = "span_ensemble",
-        dtype: Any = None,
-    ):
-        given = list(members)
-        self.members = [rebuilt(member, number, SAN) for number, member in enumerate(given, 1)]
-        if not self.members:
-            raise ValueError("An ensemble needs members. Received: members=[]")
-        first = self.members[0]
-        for member in self.members[1:]:
-            for option in ("vocabulary_size", *SHARED):
-                values = [getattr(m.arguments, option) for m in (first, member)]
-                if values[0] != values[1]:
-                    raise ValueError(
-                        "Members must read the same ids and tags. "
-                        f"Received: {option}={values[0]!r} and {values[1]!r}"
-                    )
-            if set(member.input) != set(first.input):
-                raise ValueError(
-                    "Members must have the same inputs. "
-                    f"Received: {sorted(first.input)} and {sorted(member.input)}"
-                )
-        self._captured.members = self.members  # the copies are saved
-        self.arguments.members = self.members
+    def __init__(self, members: Sequence[SAN], *, name: str = "span_ensemble", dtype: Any = None):
+        super().__init__(members, name=name, dtype=dtype)
         for option in SHARED:
-            setattr(self, option, getattr(first, option))
-        inputs = {
-            key: keras.Input(tensor.shape[1:], dtype=tensor.dtype, name=key)
-            for key, tensor in first.input.items()
-        }
-        outputs = _mean([member(inputs) for member in self.members])
-        super().__init__(inputs=inputs, outputs=outputs, name=name)
-        self.dtype_policy = keras.dtype_policies.get(dtype or first.dtype_policy)
+            setattr(self, option, getattr(self.members[0], option))
 
-    @property
-    def encoder(self):
-        """The first member's encoder, or None."""
-        return getattr(self.members[0], "encoder", None)
+    def _combined(self, inputs, outputs):
+        return {
+            name: ops.logsumexp(ops.stack([one[name] for one in outputs]), axis=0)
+            - ops.log(float(len(outputs)))
+            for name in ("begin", "end")
+        }
 
     def find(self, inputs, num_steps=None, return_steps=False):
         """Computes the outputs of `tfmrc.models.SAN.find`; the members' steps are concatenated."""
@@ -95,7 +109,7 @@ class SpanEnsemble(Model):
             member.find(inputs, num_steps=num_steps, return_steps=return_steps)
             for member in self.members
         ]
-        outputs = _mean(results)
+        outputs = self._combined(inputs, results)
         if return_steps:
             for name in ("step_begin", "step_end", "step_weights"):
                 outputs[name] = ops.concatenate([one[name] for one in results], axis=1)
@@ -107,32 +121,54 @@ class SpanEnsemble(Model):
         return best_spans(outputs["begin"], outputs["end"], max_length, num_spans)
 
 
-def rebuilt(member: Any, number: int, model_class: type[Model]) -> Any:
-    """Returns a member's copy under a name of its own.
+@keras.saving.register_keras_serializable(package="tfmrc")
+class ReaderEnsemble(Ensemble):
+    """Averages the scores of several extractive readers.
+
+    `s = 1/N sum_n s_n`, likewise for the end. Scores are averaged and not probabilities, because
+    the windows and passages of a question share one softmax, which follows. The members are copied
+    with their weights. All must read the same subwords.
 
     Args:
-        member: A model, or the configuration of a `model_class`.
-        number: int. The number of the member, for its name.
-        model_class: class. The class of a configuration.
+        members: list. `tfmrc.models.ExtractiveReader` models.
+
+    Call arguments:
+        Those of `tfmrc.models.ExtractiveReader`.
+
+    Returns:
+        A dict: `begin` and `end` float32 `[B, P]`, log-probabilities; `LOG_ZERO` at padding.
 
     Raises:
-        ValueError: If the member is neither.
+        ValueError: They have different numbers of subwords.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc import encoders
+        >>> from tfmrc.models import ExtractiveReader, ReaderEnsemble
+        >>> members = [ExtractiveReader(encoder=encoders.from_vocabulary(["owl"])) for _ in "ab"]
+        >>> batch = {"encoder_ids": np.array([[2, 4, 3]]), "segment_ids": np.zeros((1, 3), int)}
+        >>> mean = sum(np.array(member.scores(batch)) for member in members) / 2
+        >>> bool(np.allclose(ReaderEnsemble(members).scores(batch), mean, atol=1e-6))
+        True
     """
-    name = f"member_{number}"
-    if isinstance(member, Mapping):
-        return model_class.from_config({**member, "name": name})
-    if not isinstance(member, model_class):
-        raise ValueError(
-            f"The members must be {model_class.__name__} models. Received: {member!r:.80}"
-        )
-    return renamed_copy(member, name)
 
+    def __init__(
+        self,
+        members: Sequence[ExtractiveReader],
+        *,
+        name: str = "reader_ensemble",
+        dtype: Any = None,
+    ):
+        super().__init__(members, name=name, dtype=dtype)
 
-def _mean(distributions):
-    """Returns the log of the mean of probabilities, given as logs."""
-    count = float(len(distributions))
-    return {
-        name: ops.logsumexp(ops.stack([one[name] for one in distributions]), axis=0)
-        - ops.log(count)
-        for name in ("begin", "end")
-    }
+    def _combined(self, inputs, outputs):
+        return {  # a member's log-probabilities are its scores but for a constant
+            name: masked_log_softmax(
+                ops.mean(ops.stack([one[name] for one in outputs]), axis=0), inputs["answer_mask"]
+            )
+            for name in ("begin", "end")
+        }
+
+    def scores(self, inputs):
+        """Returns the mean of the members' scores, float32 `[B, P, 2]`."""
+        return ops.mean(ops.stack([member.scores(inputs) for member in self.members]), axis=0)

@@ -1,11 +1,10 @@
-from .answer import Answer as Answer, Word as Word
 from .base import Predictor as Predictor
 from .daanet import DAANetPredictor as DAANetPredictor, daanet_signatures as daanet_signatures
 from .ensemble import ensemble_predictor as ensemble_predictor
 from .errors import RequestError as RequestError
 from .exported import ExportedPredictor as ExportedPredictor
 from .extractive_reader import ExtractiveReaderPredictor as ExtractiveReaderPredictor
-from .generated import GeneratedQuestion as GeneratedQuestion, GeneratedText as GeneratedText
+from .generated import GeneratedText as GeneratedText, Word as Word
 from .hugging_face import (
     load_hugging_face as load_hugging_face,
     save_hugging_face as save_hugging_face,

@@ -4,18 +4,16 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import tensorflow as tf
 
-from tfmrc.models.folder import build
 from tfmrc.predictors import registry
 from tfmrc.predictors.inputs import batches_of, check_names, one_row, status_message, tensors_of
 from tfmrc.predictors.options import DecodingOptions
 from tfmrc.predictors.process import check_process, this_process
 from tfmrc.predictors.result import Result
-from tfmrc.predictors.task import Query, Task, sequence_of_passages
+from tfmrc.predictors.task import Query, Task, stream_of_passages
 from tfmrc.storage.export import export_saved_model
 from tfmrc.storage.parts import load_parts, save_parts
 from tfmrc.utils.arguments import check_arguments, check_whole_numbers
@@ -48,14 +46,14 @@ class Predictor(Generic[R]):
         only_asks: bool. Whether a model of this class asks questions and answers none, so that
             `spans: exact` of an experiment also selects test examples by their answer.
             Default: False.
-        model_methods: tuple of str. Methods of the model that the predictor calls. Default: ().
+        meanings: dict. Meanings of inputs and outputs for the model card, beside those that all
+            predictors have (`tfmrc.storage.model_card`). Default: {}.
         model: The model.
         preprocessor: The preprocessor.
         metrics: dict. Measured results of the model, saved and exported with it.
-        trained_parts: See the property.
 
     Raises:
-        ValueError: If the preprocessor has another predictor, or model and preprocessor disagree.
+        ValueError: If model and preprocessor disagree on a size.
         RuntimeError: In a process that was forked after a predictor was made or loaded.
 
     Example:
@@ -75,10 +73,10 @@ class Predictor(Generic[R]):
     """
 
     model_class: ClassVar[type]
-    model_methods: ClassVar[tuple[str, ...]] = ()
     preprocessor_class: ClassVar[type]
     options_class: ClassVar[type] = DecodingOptions
     only_asks: ClassVar[bool] = False
+    meanings: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -91,38 +89,26 @@ class Predictor(Generic[R]):
         return super().__new__(cls)
 
     def __init__(self, model: Any, preprocessor: Any):
-        if not isinstance(preprocessor, self.preprocessor_class):
-            raise ValueError(
-                f"{type(self).__name__} needs a {self.preprocessor_class.__name__}; "
-                "`tfmrc.Predictor(model, preprocessor)` returns the matching predictor. "
-                f"Received: preprocessor={preprocessor!r}"
-            )
         self.model = model
         self.preprocessor: Any = preprocessor
         self.metrics: dict[str, Any] = {}
-        self._trained_parts: tuple[str, ...] | None = None
-        self._seen_outputs: tuple[str, ...] | None = None  # `trained_outputs` of the model
         self._signatures: dict[Any, dict[str, Any]] = {}
-        self._num_weights = len(model.weights)  # of the graphs
         self._process = this_process()
         self.check_agreement()
-        self._take_trained_outputs()
+        self._warn_of_untrained()
 
-    def _take_trained_outputs(self) -> None:
-        """Leaves out what a new `fit` found no loss or no label for, and says so."""
+    def _warn_of_untrained(self) -> None:
         trained = getattr(self.model, "trained_outputs", None)
-        if trained is None or trained == self._seen_outputs:
+        if trained is None:
             return
-        self._seen_outputs = trained
-        self.trained_parts = trained
-        known = {*trained, *getattr(self.model, "PENALTIES", ())}
-        missing = [name for name in self.model.output if name not in known]
+        penalties = getattr(self.model, "PENALTIES", ())
+        missing = [name for name in self.model.output if name not in (*trained, *penalties)]
         if missing:
             warnings.warn(
                 f"`fit` had no loss or no label for {', '.join(missing)}: it was not trained, "
-                "and results and exports leave it out. If it was trained before, set the "
-                "predictor's `trained_parts` to None.",
-                stacklevel=3,
+                "and results and exports leave it out. If it was trained before, set the model's "
+                "`trained_outputs` to None.",
+                stacklevel=4,
             )
 
     def __repr__(self) -> str:
@@ -146,6 +132,10 @@ class Predictor(Generic[R]):
         """
         raise NotImplementedError(f"{type(self).__name__} must define `build_signatures`.")
 
+    def export_signatures(self, options: Any) -> dict[str, Any]:
+        """Returns the exported signatures, if they have fewer inputs than `build_signatures`."""
+        return self.build_signatures(options)
+
     def predict_batch(
         self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
     ) -> Iterable[R]:
@@ -167,37 +157,19 @@ class Predictor(Generic[R]):
         """Returns a request of `serving_default` that a server runs at start-up, or None."""
         return None
 
-    def check_exportable(self) -> None:
-        """Raises a ValueError if the model cannot be exported."""
-
     def complete(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
         """Returns the inputs of a signature, completed by those that the predictor computes."""
         return inputs
 
     # === The same for every paper ===
 
-    @property
-    def trained_parts(self) -> tuple[str, ...] | None:
-        """Names of the model's outputs that had a label in training; None if unknown.
+    def is_trained(self, output: str) -> bool:
+        """Returns True if an output of the model had a label in training, or if this is unknown.
 
-        Training sets it, also a `fit` after the predictor was made. It is saved and loaded with the
-        predictor. An output that was never trained is left out of results and exports, because its
-        numbers are meaningless.
+        Others are left out of results and exports, because their numbers are meaningless.
         """
-        self._take_trained_outputs()
-        return self._trained_parts
-
-    @trained_parts.setter
-    def trained_parts(self, names: Iterable[str] | None) -> None:
-        if isinstance(names, str):
-            raise ValueError(f"`trained_parts` is a list. Received: trained_parts={names!r}")
-        self._trained_parts = None if names is None else tuple(names)
-        self._signatures.clear()
-
-    def is_trained(self, part: str) -> bool:
-        """Returns True if a part was trained or if this is unknown."""
-        trained = self.trained_parts
-        return trained is None or part in trained
+        trained = getattr(self.model, "trained_outputs", None)
+        return trained is None or output in trained
 
     def answer(
         self,
@@ -221,7 +193,7 @@ class Predictor(Generic[R]):
         Raises:
             ValueError: If the predictor does not answer questions, or not in this style.
         """
-        query = Query(question, sequence_of_passages(passages))
+        query = Query(question, tuple(stream_of_passages(passages)))
         return self._single(query, self._task_for("answer", style), options)
 
     def ask(
@@ -233,7 +205,7 @@ class Predictor(Generic[R]):
             passage: str. The passage.
             answer: str. The answer to ask about.
             answer_start: int or None. Offset of its first character in the passage; None for its
-                first occurrence. Default: None.
+                first occurrence. Models that do not locate answers ignore it. Default: None.
             **options: Fields of `options_class`.
 
         Returns:
@@ -270,8 +242,7 @@ class Predictor(Generic[R]):
 
         Raises:
             ValueError: If the task is unknown, or `batch_size` is below 1.
-            TypeError: If an option is unknown; and after the results of the examples before it, if
-                an example is a dict.
+            TypeError: If an option is unknown.
         """
         check_whole_numbers(1, batch_size=batch_size)
         selected = self.task(task)
@@ -295,10 +266,9 @@ class Predictor(Generic[R]):
             **options: Fields of `options_class`.
 
         Raises:
-            ValueError: If the signature or an input is unknown, an input is missing, or the graph
-                refuses a value.
+            ValueError: If an input is unknown or missing, or the graph refuses a value.
         """
-        self.check_process()
+        check_process(self._process)
         function = self.signature(signature, **options)
         inputs = self.complete(inputs)
         specs = function.input_signature
@@ -307,7 +277,7 @@ class Predictor(Generic[R]):
         tensors = tensors_of(inputs, specs, most)
         is_empty = bool(tensors) and tensors[0].shape[0] == 0
         if is_empty:  # layers do not agree on zero rows outside a graph
-            tensors = one_row(specs, self.warmup_request() or {})
+            tensors = one_row(specs, self.complete(self.warmup_request() or {}))
         try:
             outputs = function(*tensors)
         except tf.errors.InvalidArgumentError as error:
@@ -316,26 +286,15 @@ class Predictor(Generic[R]):
         return {name: value.numpy()[:end] for name, value in outputs.items()}
 
     def signature(self, name: str = "serving_default", **options: Any) -> Any:
-        """Returns the `tf.function` of a signature; it is built once per combination of options.
-
-        Raises:
-            ValueError: If there is no such signature.
-        """
-        key = self.options(**options)
-        self._take_trained_outputs()  # a `fit` may have changed them
-        num_weights = len(self.model.weights)
-        if num_weights != self._num_weights:  # the graphs have no LoRA
-            self._num_weights = num_weights
-            self._signatures.clear()
+        """Returns the `tf.function` of a signature; it is built once per combination of options."""
+        chosen = self.options(**options)
+        trained = getattr(self.model, "trained_outputs", None)  # a `fit` may have changed them
+        key = chosen, trained, len(self.model.weights)  # the graphs have no LoRA
         if key not in self._signatures:
-            self._signatures[key] = self.build_signatures(key)
-        signatures = self._signatures[key]
-        if name not in signatures:
-            raise ValueError(
-                f"This predictor has the signatures {', '.join(sorted(signatures))}. "
-                f"Received: {name!r}"
-            )
-        return signatures[name]
+            if self._signatures and trained not in {earlier for _, earlier, _ in self._signatures}:
+                self._warn_of_untrained()
+            self._signatures[key] = self.build_signatures(chosen)
+        return self._signatures[key][name]
 
     def options(self, **options: Any) -> Any:
         """Returns options as an instance of `options_class`.
@@ -382,36 +341,15 @@ class Predictor(Generic[R]):
         return next(iter(self.predict_batch([query], task, options)))
 
     def check_agreement(self) -> None:
-        """Raises a ValueError if the sizes of model and preprocessor differ, or one encodes.
-
-        So does a model without one of `model_methods`.
-        """
-        model = self.model
-        lacking = [name for name in self.model_methods if not hasattr(model, name)]
-        if lacking:
-            hint = " Its `student` is the model to predict with." * hasattr(model, "student")
-            raise ValueError(
-                f"{type(self).__name__} needs a {self.model_class.__name__}, or a model with its "
-                f"method {', '.join(lacking)}.{hint} Received: model={type(model).__name__}"
-            )
-        has = [
-            getattr(part, name, None) is not None
-            for part, name in ((model, "encoder"), (self.preprocessor, "subwords"))
-        ]
-        if has[0] != has[1]:
-            raise ValueError(
-                "Model and preprocessor need the same pretrained encoder, or neither has one: "
-                f"pass `encoder=` to both. Received: an encoder in the model: {has[0]}, in the "
-                f"preprocessor: {has[1]}"
-            )
-        config = vars(getattr(model, "arguments", None) or SimpleNamespace(**model.get_config()))
+        """Raises a ValueError if the sizes of model and preprocessor differ."""
+        config = self.model.get_config()
         sizes = self.preprocessor.model_kwargs()
-        if getattr(model, "num_word_features", 0):
+        if getattr(self.model, "num_word_features", 0):
             sizes = {"num_word_features": 0} | sizes  # a preprocessor without them gives no size
         for name, expected in sizes.items():
-            size = config.get(name, getattr(model, name, None))
+            size = config.get(name, getattr(self.model, name, None))
             if name == "generation_vocabulary_size":  # at most the vocabulary
-                size = getattr(model, "num_generable", size)
+                size = getattr(self.model, "num_generable", size)
             if size is not None and size != expected:
                 raise ValueError(
                     f"Model and preprocessor were built with different {name}: build the model "
@@ -445,7 +383,6 @@ class Predictor(Generic[R]):
             model=self.model,
             preprocessor=self.preprocessor,
             metrics=self.metrics if metrics is None else metrics,
-            trained_parts=self.trained_parts,
         )
 
     @classmethod
@@ -465,23 +402,14 @@ class Predictor(Generic[R]):
             RuntimeError: In a process that was forked after a predictor was made or loaded.
         """
         this_process()  # an error before anything is computed
-        parts = load_parts(folder, verify=verify)
+        parts = load_parts(folder, Predictor, verify=verify)
         if not issubclass(parts.predictor_class, cls):
             raise ValueError(
                 f"{folder} holds a {parts.predictor_class.__name__}; `Predictor.load` loads any "
                 f"predictor. Received: {cls.__name__}.load({str(folder)!r})"
             )
-        predictor: Self = build(
-            Path(folder),
-            parts.predictor_class,
-            lambda: parts.predictor_class(parts.model, parts.preprocessor, **parts.arguments),
-        )
+        predictor: Self = parts.predictor_class(parts.model, parts.preprocessor, **parts.arguments)
         predictor.metrics = parts.metrics
-        outputs, known = getattr(parts.model, "output", None), parts.trained_parts
-        if isinstance(outputs, dict):  # what was trained stays so in a further `fit`
-            parts.model.trained_outputs = tuple(outputs if known is None else known)
-            predictor._seen_outputs = parts.model.trained_outputs
-        predictor.trained_parts = parts.trained_parts
         return predictor
 
     def export(
@@ -508,27 +436,10 @@ class Predictor(Generic[R]):
             ValueError: If the path does not end in a number, or the graph calls Python.
             FileExistsError: If the version exists and `overwrite` is False, or it is no export.
         """
-        self.check_exportable()
         return export_saved_model(
             self,
             path,
             self.options(**options),
             metrics=self.metrics if metrics is None else metrics,
             overwrite=overwrite,
-        )
-
-    def check_process(self) -> None:
-        """Raises a RuntimeError in a process that was forked after the predictor was made."""
-        check_process(self._process)
-
-    def __deepcopy__(self, memo: Any) -> NoReturn:
-        raise TypeError(
-            "A predictor holds graphs and lookup tables, which cannot be copied. Save it with "
-            "`save(folder)` and load it again with `tfmrc.load(folder)`."
-        )
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise TypeError(
-            "A predictor holds graphs and lookup tables, which cannot be pickled. Save it with "
-            "`save(folder)` and load it in the other process with `tfmrc.load(folder)`."
         )

@@ -7,25 +7,24 @@ import keras
 import tensorflow as tf
 
 from tfmrc import models, preprocessing
-from tfmrc.ops.ids import EOS
 from tfmrc.predictors.base import Predictor
-from tfmrc.predictors.generated import GeneratedQuestion, GeneratedText
+from tfmrc.predictors.generated import GeneratedText
 from tfmrc.predictors.options import DecodingOptions
-from tfmrc.predictors.task import Query, Task, refuse_start
+from tfmrc.predictors.task import Query, Task
+from tfmrc.predictors.text_outputs import compiled, text_outputs
 from tfmrc.storage.warmup import ANSWER, PASSAGES, QUESTION
 
 __all__ = ["DAANetPredictor", "daanet_signatures"]
 
 TARGETS = {"answer": "answer", "ask": "question"}
-WARMUP = {"answer": ("question", QUESTION), "ask": ("answer", ANSWER)}
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class DAANetPredictor(Predictor[GeneratedText]):
     """Answers questions and generates questions about answers.
 
-    The tasks are those that the model has, `"answer"`, `"ask"` or both. Several passages are read
-    as one, with a space between them. The options are those of
+    The tasks are those that the model has, `"answer"`, `"ask"` or both. Several passages of a
+    question are read as one, with a space between them. The options are those of
     `tfmrc.predictors.DecodingOptions`.
 
     Args:
@@ -70,30 +69,23 @@ class DAANetPredictor(Predictor[GeneratedText]):
         tasks = [task.name for task in self.tasks]
         return daanet_signatures(self.model, self.preprocessor, options, tasks)
 
-    def ask(
-        self, *, passage: str, answer: str, answer_start: int | None = None, **options: Any
-    ) -> GeneratedText:
-        """Generates a question about an answer; see `Predictor.ask`.
-
-        Raises:
-            ValueError: If `answer_start` is given, which the model does not read.
-        """
-        refuse_start(answer_start)
-        return super().ask(passage=passage, answer=answer, **options)
-
     def predict_batch(
         self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
     ) -> Iterable[GeneratedText]:
         """Returns one answer or question per request, with its alternatives."""
-        passages = [query.joined_passages for query in queries]
         if task.target == "answer":
-            inputs = {"passage": passages, "question": [query.question for query in queries]}
+            inputs: dict[str, Any] = {
+                "question": [query.question for query in queries],
+                "passages": [query.passages for query in queries],
+            }
             outputs = self.run(task.name, inputs, **options)
             return [GeneratedText.from_outputs(outputs, row) for row in range(len(queries))]
-        inputs = {"passage": passages, "answer": [query.answer for query in queries]}
+        answers = [query.answer for query in queries]
+        inputs = {"answer": answers, "passage": [query.passage for query in queries]}
         outputs = self.run(task.name, inputs, **options)
         return [
-            GeneratedQuestion.about(outputs, row, query.answer) for row, query in enumerate(queries)
+            GeneratedText.from_outputs(outputs, row, answer=answer)
+            for row, answer in enumerate(answers)
         ]
 
     def max_length(self, options: DecodingOptions) -> int:
@@ -103,9 +95,10 @@ class DAANetPredictor(Predictor[GeneratedText]):
         return length
 
     def warmup_request(self) -> dict[str, Any]:
-        """Returns a passage with a question or an answer."""
-        given, words = WARMUP[self.tasks[0].name]
-        return {given: [words], "passage": [PASSAGES[0]]}
+        """Returns a question with passages, or an answer with its passage."""
+        if self.tasks[0].target == "answer":
+            return {"question": [QUESTION], "passages": [list(PASSAGES)]}
+        return {"answer": [ANSWER], "passage": [PASSAGES[0]]}
 
 
 def daanet_signatures(
@@ -113,12 +106,14 @@ def daanet_signatures(
 ) -> dict[str, Any]:
     """Returns the signatures of a dual model, `tf.function`s on plain strings, one per task.
 
-    - `answer`: `question` and `passage` string `[B]`. Outputs, N being `num_return_sequences`:
-      `answer` string `[B]`, `answers` string `[B, N]`, best first.
+    - `answer`: `question` string `[B]` and `passages` string `[B, K]`, which are joined. Outputs, N
+      being `num_return_sequences`: `answer` string `[B]`, `answers` string `[B, N]`, best first,
+      `probability` float32 `[B]`, and `passage` int32 `[B]`, always -1, because the model does not
+      tell the sources of its words.
     - `ask`: `answer` and `passage` string `[B]`. Outputs: `question`, `questions` likewise.
     - `serving_default`: the first of these.
 
-    All return `probabilities` and `log_probabilities` float32 `[B, N]`, `finished` bool `[B, N]`
+    Both return `probabilities` and `log_probabilities` float32 `[B, N]`, `finished` bool `[B, N]`
     (false for words that were cut at the greatest length) and `truncated` bool `[B]` as well.
 
     Args:
@@ -146,29 +141,27 @@ def _signature(direction: Any, preprocessor: Any, options: DecodingOptions) -> A
     def search(numbers: dict[str, tf.Tensor]) -> Any:
         return direction.generate(direction.encode(numbers), max_length, **options.search())
 
-    if options.jit_compile:
-        search = tf.function(search, jit_compile=True, autograph=False)
+    search = compiled(search, options)
 
     def generate(text: tf.Tensor, passage: tf.Tensor) -> dict[str, tf.Tensor]:
+        if target == "answer":
+            passage = tf.strings.reduce_join(passage, axis=1, separator=" ")
         tf.debugging.assert_equal(
             tf.size(text),
             tf.size(passage),
-            message=f"`{given}` must have as many rows as `passage`.",
+            message=f"`{given}` and the passages must have as many rows.",
         )
         source = preprocessor.source(passage)
         numbers = {name: source[name] for name in preprocessor.passage_inputs}
         hypotheses = search(numbers | preprocessor.given(text, given, source))
-        texts, _ = preprocessor.detokenize(hypotheses.ids, source)
-        real = hypotheses.lengths > 0
-        log_probabilities = tf.cast(hypotheses.log_probability, tf.float32)
-        return {
-            target: texts[:, 0],
-            f"{target}s": texts,
-            "probabilities": tf.where(real, tf.exp(log_probabilities), 0.0),
-            "log_probabilities": log_probabilities,
-            "finished": tf.reduce_any(hypotheses.ids == EOS, axis=-1) | ~real,
-            "truncated": source["truncated"],
-        }
+        outputs, _ = text_outputs(preprocessor, hypotheses, source, target)
+        if target == "answer":
+            outputs["probability"] = outputs["probabilities"][:, 0]
+            outputs["passage"] = tf.fill([tf.size(text)], -1)
+        return outputs | {"truncated": source["truncated"]}
 
-    specs = [tf.TensorSpec([None], tf.string, name=name) for name in (given, "passage")]
+    passage = tf.TensorSpec([None], tf.string, name="passage")
+    if target == "answer":
+        passage = tf.TensorSpec([None, None], tf.string, name="passages")
+    specs = [tf.TensorSpec([None], tf.string, name=given), passage]
     return tf.function(generate, input_signature=specs, autograph=False)

@@ -30,7 +30,7 @@ def ensemble_predictor(
         `tfmrc.models.ReaderEnsemble`.
 
     Raises:
-        ValueError: If there is no predictor, or their kinds, preprocessors or words differ.
+        ValueError: If their preprocessors or words differ.
 
     Example:
 
@@ -48,25 +48,18 @@ def ensemble_predictor(
     >>> together.answer(question="Who flew?", passages=["An owl flew."]).passage
     0
     """
-    if not predictors:
-        raise ValueError("An ensemble needs predictors. Received: predictors=[]")
     first = predictors[0]
     for predictor in predictors[1:]:
-        _check_same_inputs(first, predictor)
+        if first.preprocessor.get_config() != predictor.preprocessor.get_config():
+            raise ValueError(
+                "The predictors of an ensemble must have the same preprocessor. "
+                f"Received: {first!r} and {predictor!r} with others"
+            )
+        check_same_words(first.preprocessor, predictor.preprocessor)
     members = [predictor.model for predictor in predictors]
     if isinstance(first, ExtractiveReaderPredictor):
         return ExtractiveReaderPredictor(ReaderEnsemble(members), first.preprocessor)
     return SANPredictor(SpanEnsemble(members), first.preprocessor, first.tagger, first.ranker)
-
-
-def _check_same_inputs(first: Any, other: Any) -> None:
-    """Raises a ValueError unless the models of two predictors read the same inputs for a text."""
-    if first.preprocessor.get_config() != other.preprocessor.get_config():
-        raise ValueError(
-            "The predictors of an ensemble must have the same preprocessor. "
-            f"Received: {first!r} and {other!r} with others"
-        )
-    check_same_words(first.preprocessor, other.preprocessor)
 
 
 def check_same_words(first: Any, other: Any, *, windows: bool = True) -> None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, NoReturn
+from typing import Any
 
-from tfmrc.predictors.generated import GeneratedQuestion
+from tfmrc.predictors.generated import GeneratedText
 from tfmrc.predictors.queries import answer_query, ask_query, check_finds_answers
 from tfmrc.predictors.result import Result
 from tfmrc.predictors.signature import SavedModel
@@ -25,7 +25,7 @@ class ExportedPredictor:
 
     Raises:
         FileNotFoundError: If the folder is no export.
-        ValueError: If it is damaged.
+        ValueError: If it is damaged, or was written by an earlier tfmrc.
     """
 
     def __init__(self, path: str | PathLike[str], *, verify: bool = True):
@@ -39,13 +39,6 @@ class ExportedPredictor:
     def tasks(self) -> tuple[Task, ...]:
         """The tasks of the exported predictor; () for an export that tfmrc did not write."""
         return tuple(Task(**task) for task in self.saved_model.card.get("tasks") or ())
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise TypeError(
-            "The predictor of an export holds graphs and lookup tables, which cannot be copied or "
-            "pickled. Load it again, or in the other process, with `tfmrc.load(folder)`. "
-            f"Received: folder={str(self.saved_model.path)!r}"
-        )
 
     def run(self, signature: str, inputs: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
         """Returns the arrays of a signature.
@@ -69,15 +62,10 @@ class ExportedPredictor:
     ) -> Result:
         """Answers one question; see `tfmrc.Predictor.answer`.
 
-        For an export of a user's own predictor, the result is a plain `Result` of its outputs
-        `answer` and `probability`.
-
         Args:
             question: str. The question.
-            passages: str or list of str. One or more passages. SAN reads each alone, and the most
-                probable span is the answer; for DAANET they are joined.
-            style: str or None. The answer style; None for the first one. Only exports of Masque
-                have styles. Default: None.
+            passages: str or list of str. The passages to answer from.
+            style: str or None. The answer style; None for the first one. Default: None.
             **options: None; those of the search are fixed when the model is exported.
 
         Raises:
@@ -87,11 +75,12 @@ class ExportedPredictor:
         _check_options(options)
         chosen = self._first_style if style is None else style
         query = answer_query(self._inputs, question, passages, chosen)
-        return query.read(self.run(query.signature, query.inputs))
+        result: Result = query.read(self.run(query.signature, query.inputs))
+        return result
 
     def ask(
         self, *, passage: str, answer: str, answer_start: int | None = None, **options: Any
-    ) -> GeneratedQuestion:
+    ) -> GeneratedText:
         """Generates a question about an answer; see `tfmrc.Predictor.ask`.
 
         Args:
@@ -107,9 +96,10 @@ class ExportedPredictor:
         """
         _check_options(options)
         query = ask_query(self._inputs, passage, answer, answer_start)
-        return query.read(self.run(query.signature, query.inputs))
+        result: GeneratedText = query.read(self.run(query.signature, query.inputs))
+        return result
 
-    def generate_from_passage(self, passages: Iterable[str]) -> Iterator[list[GeneratedQuestion]]:
+    def generate_from_passage(self, passages: Iterable[str]) -> Iterator[list[GeneratedText]]:
         """Generates questions about answer candidates of each passage.
 
         Args:
@@ -124,22 +114,19 @@ class ExportedPredictor:
         check_finds_answers(self._inputs)
         for passage in stream_of_passages(passages):
             outputs = self.run("generate_from_passage", {"passage": [passage]})
-            yield GeneratedQuestion.of_candidates(outputs, 0)
+            yield GeneratedText.of_candidates(outputs, 0)
 
     @property
     def _inputs(self) -> dict[str, Any]:
         return {name: each.inputs for name, each in self.saved_model.signatures.items()}
 
     def _first_style(self) -> str:
-        style = self.tasks[0].style if self.tasks else None
-        if style is None:
-            raise ValueError("This export needs a style. Received: style=None")
-        return style
+        return (self.tasks[0].style if self.tasks else None) or ""  # the graph names its styles
 
 
 def _check_options(options: Mapping[str, Any]) -> None:
-    for name, value in options.items():
+    if options:
         raise TypeError(
             "The options of an export are fixed in it, by `predictor.export(path, NAME=VALUE)`. "
-            f"Received: {name}={value!r:.80}"
+            f"Received: {', '.join(options)}"
         )

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from tfmrc import models, preprocessing
 from tfmrc.predictors.base import Predictor
+from tfmrc.predictors.inputs import at_least_one
 from tfmrc.predictors.options import ReaderOptions
 from tfmrc.predictors.reader_windows import reader_spans
 from tfmrc.predictors.span_answer import SpanAnswer
@@ -54,9 +55,13 @@ class ExtractiveReaderPredictor(Predictor[SpanAnswer]):
     """
 
     model_class = models.ExtractiveReader
-    model_methods = ("scores",)
     preprocessor_class = preprocessing.ExtractiveReaderPreprocessor
     options_class = ReaderOptions
+    meanings = {
+        "answer": "the best answer, as its passage writes it; empty for no answer",
+        "probability": "its probability among all spans of all passages, or that of no answer",
+        "answerable_probability": "1 minus the probability of no answer",
+    }
 
     @property
     def tasks(self) -> tuple[Task, ...]:
@@ -74,7 +79,7 @@ class ExtractiveReaderPredictor(Predictor[SpanAnswer]):
         """Yields one answer per request: the best span of all its passages."""
         inputs: dict[str, list[Any]] = {
             "question": [query.question for query in queries],
-            "passages": [query.passages or ("",) for query in queries],
+            "passages": [query.passages for query in queries],
         }
         outputs = self.run("serving_default", inputs, **options)
         for row in range(len(queries)):
@@ -98,10 +103,11 @@ def extractive_reader_signature(model: Any, preprocessor: Any, options: ReaderOp
 
     Outputs, with K = `options.num_return_sequences`:
 
-    - `answer` string `[B]`, `start`, `end` int32 `[B]` (code points of the passage), `probability`
-      float32 `[B]`: the best span; `""`, -1 and the probability of "no answer" where this is the
-      answer (`options.handle_impossible_answer`, `options.no_answer_threshold`); `""`, -1 and
-      without these options 0 where passages have no words;
+    - `answer` string `[B]`, `start`, `end` int32 `[B]` (code points of the passage), `passage`
+      int32 `[B]`, `probability` float32 `[B]`: the best span; `""`, -1 and the probability of "no
+      answer" where this is the answer (`options.handle_impossible_answer`,
+      `options.no_answer_threshold`); `""`, -1 and without these options 0 where passages have no
+      words;
     - `answers`, `starts`, `ends`, `probabilities`, `answer_passages` (index of the passage)
       `[B, K]`: the K best spans;
     - `answerable_probability` float32 `[B]`, `truncated` bool `[B]`.
@@ -128,9 +134,9 @@ def extractive_reader_signature(model: Any, preprocessor: Any, options: ReaderOp
             missing |= none > options.no_answer_threshold
         elif options.handle_impossible_answer:
             missing |= none > outputs["probabilities"][:, 0]
-        empty = {"answer": "", "start": -1, "end": -1}
-        for name, values in (("answer", "answers"), ("start", "starts"), ("end", "ends")):
-            outputs[name] = tf.where(missing, empty[name], outputs[values][:, 0])
+        outputs["answer"] = tf.where(missing, "", outputs["answers"][:, 0])
+        for name, values in (("start", "starts"), ("end", "ends"), ("passage", "answer_passages")):
+            outputs[name] = tf.where(missing, -1, outputs[values][:, 0])
         best = outputs["probabilities"][:, 0]
         if options.handle_impossible_answer or options.no_answer_threshold is not None:
             best = tf.where(missing, none, best)
@@ -163,9 +169,7 @@ def find_answers(
         **windows: `window_length`, `overlap` and `question_length` of
             `ExtractiveReaderPreprocessor.source`.
     """
-    # A question without a passage has a missing one.
-    none = tf.fill([tf.shape(passages)[0], tf.maximum(1 - tf.shape(passages)[1], 0)], "")
-    passages = tf.concat([passages, none], axis=1)
+    passages = at_least_one(passages)
     num_questions, num_passages = tf.shape(passages)[0], tf.shape(passages)[1]
     flat = tf.reshape(passages, [-1])
     read = preprocessor.source(tf.repeat(question, num_passages), flat, **windows)
@@ -183,7 +187,7 @@ def find_answers(
         "starts": spans.starts,
         "ends": spans.ends,
         "probabilities": spans.probability,
-        "answer_passages": tf.where(known, spans.row % num_passages, 0),
+        "answer_passages": tf.where(known, spans.row % num_passages, -1),
         "answerable_probability": 1.0 - spans.no_answer,
         "truncated": tf.reduce_any(truncated, axis=1),
     }

@@ -1,7 +1,6 @@
 """Extractive readers in Hugging Face's form: loading and saving."""
 
 import json
-from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -107,7 +106,7 @@ def load_hugging_face(
     check_tokenizer(folder, facts)
     pieces, special = load_pieces(folder, family)
     weights = read_weights(folder)
-    kernel, bias = _head(weights, folder)
+    kernel, bias = (weights[name] for name in HEAD)
     layer = load_layer(
         folder, config, pieces.id_of(facts.pad), weights,
         dtype=dtype, preset={"name": folder.name},
@@ -126,17 +125,6 @@ def load_hugging_face(
     model.answer_module.scores.kernel.assign(kernel.T)
     model.answer_module.scores.bias.assign(bias)
     return ExtractiveReaderPredictor(model, preprocessor)
-
-
-def _head(weights: Mapping[str, np.ndarray], folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    missing = [name for name in HEAD if name not in weights]
-    if missing or weights[HEAD[0]].shape[:1] != (2,) or weights[HEAD[1]].shape != (2,):
-        shapes = {name: weights[name].shape for name in HEAD if name in weights}
-        raise ValueError(
-            f"{folder}: the head must have {HEAD[0]} [2, width] and {HEAD[1]} [2]. "
-            f"Received: {shapes or 'neither'}"
-        )
-    return weights[HEAD[0]], weights[HEAD[1]]
 
 
 def local_folder(folder: str | PathLike[str]) -> Path:

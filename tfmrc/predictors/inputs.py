@@ -11,6 +11,7 @@ import tensorflow as tf
 from tfmrc.utils.arguments import nearest
 
 __all__ = [
+    "at_least_one",
     "batches_of",
     "check_names",
     "cut_passages",
@@ -100,21 +101,15 @@ def tensors_of(
     """Returns the tensors of a signature's inputs, in its order.
 
     Args:
-        inputs: dict. For each name the values, one per example; `passages` one sequence per
-            example.
+        inputs: dict. For each name the values, one per example; of a matrix one sequence per
+            example, which is padded with `""` or -1.
         specs: iterable of `tf.TensorSpec`. The signature's inputs.
         max_passages: int or None. Number of passages to which rows are cut before padding.
             Default: None.
 
     Raises:
-        ValueError: If the numbers of examples differ.
-        TypeError: If a value has a wrong type.
+        TypeError: If a row of a matrix is a single text.
     """
-    specs = list(specs)
-    sizes = {spec.name: len(inputs[spec.name]) for spec in specs}
-    if len(set(sizes.values())) > 1:
-        listed = ", ".join(f"{name}={size}" for name, size in sizes.items())
-        raise ValueError(f"All inputs must have as many rows. Received: {listed}")
     return [_tensor(inputs[spec.name], spec, max_passages) for spec in specs]
 
 
@@ -135,30 +130,32 @@ def one_row(specs: Iterable[tf.TensorSpec], request: Mapping[str, Any]) -> list[
 
 
 def _tensor(values: Sequence[Any], spec: tf.TensorSpec, max_passages: int | None) -> tf.Tensor:
-    if spec.dtype != tf.string:
-        return tf.constant(np.asarray(values), spec.dtype)
+    convert = strings if spec.dtype == tf.string else np.asarray
     if spec.shape.rank == 1:
-        return strings(values, spec.name)
+        return tf.constant(convert(values), spec.dtype)
     for row in values:
         if isinstance(row, str | bytes):
             raise TypeError(
                 f"`{spec.name}` must hold a sequence of strings per example: put a single one in a "
                 f"list. Received: {spec.name}={values!r:.200}"
             )
+    empty: Any = "" if spec.dtype == tf.string else -1
     rows = [cut_passages(row, max_passages) for row in values]
     width = max(map(len, rows), default=0)
-    flat = [text for row in rows for text in [*row, *[""] * (width - len(row))]]
-    return tf.reshape(strings(flat, spec.name), [len(rows), width])
+    flat = [value for row in rows for value in [*row, *[empty] * (width - len(row))]]
+    return tf.reshape(tf.constant(convert(flat), spec.dtype), [len(rows), width])
 
 
-def strings(texts: Sequence[str | bytes], name: str) -> tf.Tensor:
+def strings(texts: Sequence[str | bytes]) -> tf.Tensor:
     """Returns UTF-8 strings `[B]`; a lone surrogate, which UTF-8 lacks, becomes a question mark."""
-    encoded = []
-    for text in texts:
-        if not isinstance(text, str | bytes):
-            raise TypeError(f"`{name}` must hold strings. Received: {name}={text!r:.200}")
-        encoded.append(text.encode("utf-8", "replace") if isinstance(text, str) else text)
+    encoded = [text.encode("utf-8", "replace") if isinstance(text, str) else text for text in texts]
     return tf.constant(encoded, tf.string, [len(encoded)])
+
+
+def at_least_one(passages: tf.Tensor) -> tf.Tensor:
+    """Returns `[B, N]` with N of at least 1: a question without a passage has a missing one."""
+    missing = tf.maximum(1 - tf.shape(passages)[1], 0)
+    return tf.pad(passages, [[0, 0], [0, missing]], constant_values=tf.zeros([], passages.dtype))
 
 
 def status_message(error: tf.errors.OpError) -> str:

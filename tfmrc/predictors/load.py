@@ -92,21 +92,15 @@ def not_a_model(folder: str | PathLike[str]) -> str:
 
 
 def _models_below(folder: Path) -> list[Path]:
-    """Returns the models up to three levels below a folder, of an export its newest version."""
+    """Returns the models up to three levels below a folder."""
     from tfmrc.storage.parts import WEIGHTS
 
-    exports: dict[Path, Path] = {}
     models: set[Path] = set()
     for depth in ("*", "*/*", "*/*/*"):
         for file in (*folder.glob(f"{depth}/saved_model.pb"), *folder.glob(f"{depth}/{WEIGHTS}")):
             model = file.parent
-            if any(part.startswith(".") for part in model.relative_to(folder).parts):
-                continue  # a temporary folder
-            if file.name == WEIGHTS:
-                models.add(model.parent if model.name == PREDICTOR else model)
-            elif version_of(model.name) is None:
+            if model.name == PREDICTOR or version_of(model.name) is not None:
+                model = model.parent
+            if not any(part.startswith(".") for part in model.relative_to(folder).parts):
                 models.add(model)
-            else:
-                newest = max(model, exports.get(model.parent, model), key=lambda p: int(p.name))
-                exports[model.parent] = newest
-    return sorted({*models, *exports.values()})
+    return sorted(models)

@@ -4,18 +4,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import keras
-import numpy as np
 import tensorflow as tf
 
 from tfmrc import models, preprocessing
-from tfmrc.decoding import Hypotheses
 from tfmrc.ops.ids import EOS
-from tfmrc.predictors.answer import Answer
 from tfmrc.predictors.base import Predictor
+from tfmrc.predictors.generated import GeneratedText
 from tfmrc.predictors.options import DecodingOptions
-from tfmrc.predictors.provenance import provenance
+from tfmrc.predictors.provenance import common_passage, provenance
 from tfmrc.predictors.task import Query, Task
-from tfmrc.preprocessing.labels import UNKNOWN
+from tfmrc.predictors.text_outputs import compiled, text_outputs
 from tfmrc.storage.warmup import PASSAGES, QUESTION
 
 __all__ = ["MasquePredictor", "masque_signature"]
@@ -29,7 +27,7 @@ RELEVANCE = tf.TensorSpec([None, None], tf.int32, name="relevance")
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class MasquePredictor(Predictor[Answer]):
+class MasquePredictor(Predictor[GeneratedText]):
     """Answers questions from several passages in a style.
 
     There is one task per style. The options are those of `tfmrc.predictors.DecodingOptions`.
@@ -61,9 +59,24 @@ class MasquePredictor(Predictor[Answer]):
     """
 
     model_class = models.Masque
-    model_methods = ("encode", "generate", "attribute")
     preprocessor_class = preprocessing.MasquePreprocessor
     options_class = DecodingOptions
+    meanings = {
+        "answer": "the answer; see `words` for the normalisation of its words",
+        "num_words": "number of its words; the outputs per word are padded beyond",
+        "words": "its words; those of the generation vocabulary are lower-cased and normalised"
+        " (NFKC)",
+        "sources": "the source of each word: vocabulary, question or passage",
+        "source_texts": "each copied word as the question or passage writes it; empty for others",
+        "word_passages": "index of the passage it was copied from; -1 for none",
+        "word_starts": "offset of its first character (code point) in the question or passage; -1"
+        " for none",
+        "word_ends": "offset after its last character; -1 for none",
+        "mixture": "weights of vocabulary, question and passages at each word",
+        "scores": "log-probability of each answer's words, length-penalised if so exported",
+        "relevance": "relevance of each passage to the question, 0 to 1; 0 for a missing passage",
+        "answerable_probability": "probability that the passages answer the question at all",
+    }
 
     @property
     def tasks(self) -> tuple[Task, ...]:
@@ -82,7 +95,7 @@ class MasquePredictor(Predictor[Answer]):
         passages: str | Sequence[str],
         style: str | None = None,
         **options: Any,
-    ) -> Answer:
+    ) -> GeneratedText:
         """Answers one question; see `Predictor.answer`.
 
         Raises:
@@ -98,41 +111,34 @@ class MasquePredictor(Predictor[Answer]):
 
     def predict_batch(
         self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
-    ) -> Iterable[Answer]:
+    ) -> Iterable[GeneratedText]:
         """Returns one answer per request."""
-        passages = [query.passages for query in queries]
         inputs: dict[str, Any] = {
             "question": [query.question for query in queries],
-            "passages": passages,
+            "passages": [query.passages for query in queries],
             "style": [task.style] * len(queries),
         }
         if self.model.gold_ranker:
-            inputs["relevance"] = _matrix([query.relevance for query in queries], passages)
+            inputs["relevance"] = [query.relevance or () for query in queries]
         outputs = self.run("serving_default", inputs, **options)
         return [
-            Answer.from_outputs(outputs, row, num_passages=len(query.passages))
+            GeneratedText.from_outputs(outputs, row, num_passages=len(query.passages))
             for row, query in enumerate(queries)
         ]
 
-    def check_agreement(self) -> None:
-        """Raises a ValueError if sizes differ, or only one of the two has words' characters."""
-        super().check_agreement()
-        reads, has = self.model.reads_characters, self.preprocessor.characters
-        if reads != has:
-            raise ValueError(
-                "A model with a contextual embedding that reads characters needs a preprocessor "
-                "with `characters=True`, and no other model does. "
-                f"Received: characters in the model: {reads}, in the preprocessor: {has}"
-            )
+    def export_signatures(self, options: DecodingOptions) -> dict[str, Any]:
+        """Returns `serving_default`.
 
-    def check_exportable(self) -> None:
-        """Raises a ValueError if the model needs the true relevance of the passages."""
+        Raises:
+            ValueError: If the model needs the true relevance of the passages.
+        """
         if self.model.gold_ranker:
             raise ValueError(
                 "A model with ranker='gold' needs the true relevance of every passage, which "
                 "nobody has when a question is asked. Build it with ranker=True. "
                 f"Received: model={self.model.name!r}"
             )
+        return self.build_signatures(options)
 
     def warmup_request(self) -> dict[str, Any]:
         """Returns a small question for each style."""
@@ -142,17 +148,6 @@ class MasquePredictor(Predictor[Answer]):
             "passages": [list(PASSAGES)] * len(styles),
             "style": list(styles),
         }
-
-
-def _matrix(
-    relevance: Sequence[Sequence[bool] | None], passages: Sequence[Sequence[str]]
-) -> np.ndarray:
-    """Returns int32 `[B, K]`: 1, 0, and -1 where it is unknown or there is no passage."""
-    matrix = np.full([len(passages), max(map(len, passages), default=0)], UNKNOWN, np.int32)
-    for row, flags in enumerate(relevance):
-        if flags is not None:
-            matrix[row, : len(flags)] = flags
-    return matrix
 
 
 def masque_signature(
@@ -166,16 +161,16 @@ def masque_signature(
     Inputs: `question` string `[B]`, `passages` string `[B, K]` (any K; `""` for a missing one),
     `style` string `[B]`.
 
-    Outputs (`T` is the batch's longest answer, `K` the model's number of passages):
+    Outputs (`T` is the batch's longest answer, `K` the model's number of passages, N
+    `options.num_return_sequences`):
 
-    - `answer` string `[B]`, `num_words` int32 `[B]`, `score`, `probability`, `log_probability`
-      float32 `[B]`, `finished` bool `[B]`;
-    - for each word `words`, `sources`, `source_texts` string `[B, T]`, `passage_indices`, `starts`,
-      `ends` int32 `[B, T]` (-1: none), `mixture` float32 `[B, T, 3]`; `""`, -1 and 0 beyond
-      `num_words`;
-    - `alternatives` string, `alternative_scores`, `alternative_log_probabilities` float32,
-      `alternative_finished` bool `[B, num_return_sequences - 1]`, if several hypotheses are
-      requested;
+    - `answer` string `[B]`, `probability` float32 `[B]`, `passage` int32 `[B]`: the passage that
+      all words were copied from, -1 if there is none;
+    - `answers` string, `probabilities`, `log_probabilities`, `scores` float32, `finished` bool
+      `[B, N]`, best first;
+    - `num_words` int32 `[B]`; for each word of the best answer `words`, `sources`, `source_texts`
+      string `[B, T]`, `word_passages`, `word_starts`, `word_ends` int32 `[B, T]` (-1: none),
+      `mixture` float32 `[B, T, 3]`; `""`, -1 and 0 beyond `num_words`;
     - `relevance` float32 `[B, K]`, `answerable_probability` float32 `[B]`, if the model has the
       parts;
     - `truncated` bool `[B]`.
@@ -213,8 +208,7 @@ def masque_signature(
             result["parts"] = model.attribute(memory, ids)
         return result
 
-    if options.jit_compile:
-        compute = tf.function(compute, jit_compile=True, autograph=False)
+    compute = compiled(compute, options)
 
     def answer(
         question: tf.Tensor, passages: tf.Tensor, style: tf.Tensor, *relevance: tf.Tensor
@@ -238,40 +232,31 @@ def masque_signature(
         }
         outputs["truncated"] = source["truncated"]
         if "hypotheses" in result:
-            outputs.update(_in_words(preprocessor, result, source))
+            outputs |= _in_words(preprocessor, result, source)
         return outputs
 
     gold = (RELEVANCE,) if model.gold_ranker else ()
     return tf.function(answer, input_signature=INPUT_SIGNATURE + gold, autograph=False)
 
 
-def _in_words(preprocessor, result, source) -> dict[str, tf.Tensor]:
-    """Returns the outputs on strings: the answer, its words and their sources."""
-    hypotheses: Hypotheses = result["hypotheses"]
-    ids, lengths = result["ids"], hypotheses.lengths[:, 0]
-    answer, words = preprocessor.detokenize(ids, source)
-    ended = tf.reduce_any(ids == EOS, axis=1)
-    num_words = lengths - tf.cast(ended, tf.int32)
+def _in_words(
+    preprocessor: Any, result: dict[str, Any], source: dict[str, tf.Tensor]
+) -> dict[str, tf.Tensor]:
+    """Returns the outputs on strings: the answers, and the words of the best and their sources."""
+    hypotheses, ids = result["hypotheses"], result["ids"]
+    outputs, words = text_outputs(preprocessor, hypotheses, source, "answer")
+    ended = tf.cast(tf.reduce_any(ids == EOS, axis=1), tf.int32)
+    num_words = hypotheses.lengths[:, 0] - ended
     longest = tf.reduce_max(tf.concat([num_words, [0]], axis=0))
     real = tf.sequence_mask(num_words, longest)
-    log_probability = tf.cast(hypotheses.log_probability, tf.float32)
-    outputs = {
-        "answer": answer,
+    outputs |= {
+        "probability": outputs["probabilities"][:, 0],
+        "scores": hypotheses.score,
         "num_words": num_words,
-        "score": hypotheses.score[:, 0],
-        "probability": tf.exp(log_probability[:, 0]),
-        "log_probability": log_probability[:, 0],
-        "finished": ended | (lengths == 0),
-        "words": tf.where(real, words[:, :longest], ""),
+        "words": tf.where(real, words[:, 0, :longest], ""),
     }
     padding: dict[str, Any] = {"sources": "", "source_texts": "", "mixture": 0.0}
     for name, values in provenance(ids, result["parts"], source).items():
         mask = real[..., None] if name == "mixture" else real
         outputs[name] = tf.where(mask, values[:, :longest], padding.get(name, -1))
-    if hypotheses.ids.shape[1] > 1:
-        outputs["alternatives"], _ = preprocessor.detokenize(hypotheses.ids[:, 1:], source)
-        outputs["alternative_scores"] = hypotheses.score[:, 1:]
-        outputs["alternative_log_probabilities"] = log_probability[:, 1:]
-        others = tf.reduce_any(hypotheses.ids[:, 1:] == EOS, axis=-1)
-        outputs["alternative_finished"] = others | (hypotheses.lengths[:, 1:] == 0)
-    return outputs
+    return outputs | {"passage": common_passage(outputs["word_passages"], real)}

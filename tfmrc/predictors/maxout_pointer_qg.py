@@ -7,13 +7,13 @@ import keras
 import tensorflow as tf
 
 from tfmrc import models, preprocessing
-from tfmrc.ops.ids import EOS
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.predictors.base import Predictor
-from tfmrc.predictors.generated import GeneratedQuestion
+from tfmrc.predictors.generated import GeneratedText
 from tfmrc.predictors.inputs import batches_of
 from tfmrc.predictors.options import QuestionOptions
-from tfmrc.predictors.task import Query, Task, refuse_start, stream_of_passages
+from tfmrc.predictors.task import Query, Task, stream_of_passages
+from tfmrc.predictors.text_outputs import compiled, text_outputs
 from tfmrc.storage.warmup import ANSWER, PASSAGES
 from tfmrc.text.answer_candidates import answer_candidates
 from tfmrc.text.layout import spread
@@ -27,7 +27,7 @@ _START = tf.TensorSpec([None], tf.int32, name="answer_start")
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class MaxoutPointerQGPredictor(Predictor[GeneratedQuestion]):
+class MaxoutPointerQGPredictor(Predictor[GeneratedText]):
     """Generates questions about answers in passages.
 
     The options are those of `tfmrc.predictors.QuestionOptions`.
@@ -55,10 +55,15 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedQuestion]):
     """
 
     model_class = models.MaxoutPointerQG
-    model_methods = ("encode", "generate")
     preprocessor_class = preprocessing.MaxoutPointerQGPreprocessor
     options_class = QuestionOptions
     only_asks = True
+    meanings = {
+        "answer_start": "offset of the answer's first character (code point) in the passage",
+        "generate_from_passage/answers": "the answer candidates, as the passage writes them",
+        "answer_starts": "offset of each candidate; -1 where the passage has fewer",
+        "generate_from_passage/questions": "the best question about each candidate",
+    }
 
     @property
     def tasks(self) -> tuple[Task, ...]:
@@ -69,22 +74,9 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedQuestion]):
         """Returns the signatures of `maxout_pointer_qg_signatures`."""
         return maxout_pointer_qg_signatures(self.model, self.preprocessor, options)
 
-    def ask(
-        self, *, passage: str, answer: str, answer_start: int | None = None, **options: Any
-    ) -> GeneratedQuestion:
-        """Generates a question about an answer; see `Predictor.ask`.
-
-        Raises:
-            ValueError: If the answer does not occur in the passage, or `answer_start` is given and
-                the model was trained without answers.
-        """
-        if not self.preprocessor.with_answers:
-            refuse_start(answer_start)
-        return super().ask(passage=passage, answer=answer, answer_start=answer_start, **options)
-
     def predict_batch(
         self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
-    ) -> Iterable[GeneratedQuestion]:
+    ) -> Iterable[GeneratedText]:
         """Returns one question per request, with its alternatives."""
         inputs: dict[str, Any] = {
             "passage": [query.passage for query in queries],
@@ -96,12 +88,13 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedQuestion]):
             inputs["answer_start"] = [query.answer_start for query in queries]
         outputs = self.run(signature, inputs, **options)
         return [
-            GeneratedQuestion.about(outputs, row, query.answer) for row, query in enumerate(queries)
+            GeneratedText.from_outputs(outputs, row, answer=query.answer)
+            for row, query in enumerate(queries)
         ]
 
     def generate_from_passage(
         self, passages: Iterable[str], *, batch_size: int = 8, **options: Any
-    ) -> Iterator[list[GeneratedQuestion]]:
+    ) -> Iterator[list[GeneratedText]]:
         """Generates questions about answer candidates: numbers and names that a passage holds.
 
         Args:
@@ -126,11 +119,11 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedQuestion]):
         self.options(**options)
         stream = iter(stream_of_passages(passages))
 
-        def results() -> Iterator[list[GeneratedQuestion]]:
+        def results() -> Iterator[list[GeneratedText]]:
             for batch in batches_of(stream, batch_size):
                 outputs = self.run("generate_from_passage", {"passage": batch}, **options)
                 for row in range(len(batch)):
-                    yield GeneratedQuestion.of_candidates(outputs, row)
+                    yield GeneratedText.of_candidates(outputs, row)
 
         return results()
 
@@ -175,8 +168,7 @@ def maxout_pointer_qg_signatures(
     def search(numbers: dict[str, tf.Tensor]) -> Any:
         return model.generate(model.encode(numbers), max_length, **options.search())
 
-    if options.jit_compile:
-        search = tf.function(search, jit_compile=True, autograph=False)
+    search = compiled(search, options)
 
     def ask_first(passage: tf.Tensor, answer: tf.Tensor) -> dict[str, tf.Tensor]:
         return ask(passage, answer, None)
@@ -184,18 +176,8 @@ def maxout_pointer_qg_signatures(
     def ask(passage: tf.Tensor, answer: tf.Tensor, start: Any) -> dict[str, tf.Tensor]:
         source = preprocessor.source(passage, answer, start)
         hypotheses = search({name: source[name] for name in preprocessor.model_inputs})
-        questions, _ = preprocessor.detokenize(hypotheses.ids, source)
-        real = hypotheses.lengths > 0
-        log_probabilities = tf.cast(hypotheses.log_probability, tf.float32)
-        return {
-            "question": questions[:, 0],
-            "questions": questions,
-            "probabilities": tf.where(real, tf.exp(log_probabilities), 0.0),
-            "log_probabilities": log_probabilities,
-            "finished": tf.reduce_any(hypotheses.ids == EOS, axis=-1) | ~real,
-            "answer_start": source["answer_start"],
-            "truncated": source["truncated"],
-        }
+        outputs, _ = text_outputs(preprocessor, hypotheses, source, "question")
+        return outputs | {name: source[name] for name in ("answer_start", "truncated")}
 
     def generate_from_passage(passage: tf.Tensor) -> dict[str, tf.Tensor]:
         candidates = answer_candidates(preprocessor.tokenizer, passage, options.max_answers)

@@ -3,9 +3,9 @@
 import tensorflow as tf
 
 from tfmrc.ops.ids import PAD
-from tfmrc.predictors.answer import SOURCES
+from tfmrc.predictors.generated import SOURCES
 
-__all__ = ["provenance"]
+__all__ = ["common_passage", "provenance"]
 
 
 def provenance(
@@ -29,8 +29,8 @@ def provenance(
             the words as the question or passage writes them.
 
     Returns:
-        A dict: `sources` and `source_texts` string `[B, T]`; `passage_indices`, `starts` and `ends`
-        int32 `[B, T]`, -1 where they mean nothing; `mixture` float32 `[B, T, 3]`.
+        A dict: `sources` and `source_texts` string `[B, T]`; `word_passages`, `word_starts` and
+        `word_ends` int32 `[B, T]`, -1 where they mean nothing; `mixture` float32 `[B, T, 3]`.
     """
     question_length = tf.shape(source["question_ids"])[1]
     passage_length = tf.shape(source["passage_ids"])[2]
@@ -51,8 +51,29 @@ def provenance(
     return {
         "sources": tf.gather(tf.constant(SOURCES), kind),
         "source_texts": at(source["words"], ""),
-        "passage_indices": tf.where(kind == 2, (position - question_length) // passage_length, -1),
-        "starts": at(source["starts"], -1),
-        "ends": at(source["ends"], -1),
+        "word_passages": tf.where(kind == 2, (position - question_length) // passage_length, -1),
+        "word_starts": at(source["starts"], -1),
+        "word_ends": at(source["ends"], -1),
         "mixture": tf.cast(parts["mixture"], tf.float32),
     }
+
+
+def common_passage(passages: tf.Tensor, real: tf.Tensor) -> tf.Tensor:
+    """Returns the passage that all words of a text were copied from, -1 if there is none.
+
+    Args:
+        passages: int32 `[B, T]`. The passage of each word, -1 for none.
+        real: bool `[B, T]`. Which words there are.
+
+    Returns:
+        int32 `[B]`.
+
+    Example:
+
+    >>> from tfmrc.predictors.provenance import common_passage
+    >>> common_passage([[1, 1, -1], [1, 0, 1], [1, -1, 1]], [[True, True, False]] * 3).numpy()
+    array([ 1, -1, -1], dtype=int32)
+    """
+    lowest = tf.reduce_min(tf.where(real, passages, tf.int32.max), axis=1)
+    highest = tf.reduce_max(tf.where(real, passages, -1), axis=1)
+    return tf.where(lowest == highest, lowest, -1)

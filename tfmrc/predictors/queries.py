@@ -4,16 +4,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from tfmrc.predictors.answer import Answer
-from tfmrc.predictors.generated import GeneratedQuestion, GeneratedText
-from tfmrc.predictors.result import Result, string_of
-from tfmrc.predictors.san import best_of_passages
+from tfmrc.predictors.generated import GeneratedText
 from tfmrc.predictors.span_answer import SpanAnswer
-from tfmrc.predictors.task import refuse_start, sequence_of_passages
+from tfmrc.predictors.task import stream_of_passages
 
-__all__ = ["SignatureQuery", "answer_query", "ask_query", "check_finds_answers"]
+__all__ = ["SignatureQuery", "answer_query", "ask_query", "check_finds_answers", "read_answer"]
 
 Signatures = Mapping[str, Collection[str]]
 
@@ -44,9 +39,9 @@ def answer_query(
     Args:
         signatures: dict. The names of the inputs of each signature.
         question: str. The question.
-        passages: str or list of str. One or more passages.
+        passages: str or list of str. The passages.
         style: str or callable. The answer style, or a function that returns it; the function is
-            called only for a model of several passages and styles.
+            called only for a model with styles.
 
     Raises:
         ValueError: If the model does not answer questions, or has no styles and one is given.
@@ -54,48 +49,39 @@ def answer_query(
     Example:
 
     >>> from tfmrc.predictors.queries import answer_query
-    >>> query = answer_query({"serving_default": ["question", "passage"]}, "Who?", ["Ann."], str)
+    >>> query = answer_query({"serving_default": ["question", "passages"]}, "Who?", ["Ann."], str)
     >>> query.inputs
-    {'question': ['Who?'], 'passage': ['Ann.']}
+    {'question': ['Who?'], 'passages': [['Ann.']]}
     """
-    passages = sequence_of_passages(passages)
+    texts = list(stream_of_passages(passages))
     name = "answer" if "answer" in signatures else "serving_default"
     expected = signatures.get(name, ())
-    if "question" not in expected:
-        hint = "" if "answer" not in expected else " It asks them: call `ask`, or `tfmrc ask`."
+    if not {"question", "passages"} <= set(expected):
         raise ValueError(
-            f"This model does not answer questions.{hint} Its signatures are "
-            f"{', '.join(signatures)}."
+            "This model does not answer questions (`question`, `passages`). Its signatures are "
+            f"{_listed(signatures)}. If it was exported by an earlier tfmrc, export it again."
         )
-    if "passages" in expected and "style" not in expected:
-        if isinstance(style, str):
-            raise ValueError(f"This model has no styles: give none. Received: style={style!r}")
-        inputs: dict[str, list[Any]] = {
-            "question": [question],
-            "passages": [list(passages) or [""]],
-        }
-        return SignatureQuery(name, inputs, lambda outputs: SpanAnswer.from_outputs(outputs, 0))
-    if "passages" in expected:
-        chosen = style if isinstance(style, str) else style()
-        inputs = {
-            "question": [question],
-            "passages": [list(passages)],
-            "style": [chosen],
-        }
-        return SignatureQuery(
-            name, inputs, lambda outputs: Answer.from_outputs(outputs, 0, len(passages))
-        )
-    styled: list[Any] = [style] if isinstance(style, str) else []
-    if name == "answer":
-        inputs = {"question": [question], "passage": [" ".join(passages)]}
-        if styled:
-            inputs["style"] = styled
-        return SignatureQuery(name, inputs, lambda outputs: GeneratedText.from_outputs(outputs, 0))
-    read = passages or ("",)
-    inputs = {"question": [question] * len(read), "passage": list(read)}
-    if styled:
-        inputs["style"] = styled
-    return SignatureQuery(name, inputs, lambda outputs: _best(outputs, len(read)))
+    inputs: dict[str, list[Any]] = {"question": [question], "passages": [texts or [""]]}
+    if "style" in expected:
+        inputs["style"] = [style if isinstance(style, str) else style()]
+    elif isinstance(style, str):
+        raise ValueError(f"This model has no styles: give none. Received: style={style!r}")
+    return SignatureQuery(name, inputs, lambda outputs: read_answer(outputs, 0, len(texts)))
+
+
+def read_answer(
+    outputs: Mapping[str, Any], row: int, num_passages: int | None = None
+) -> SpanAnswer | GeneratedText:
+    """Returns one row of the outputs of a signature that answers questions.
+
+    Args:
+        outputs: dict. Outputs of the signature: those with `starts` are spans.
+        row: int. Index of the example in the batch.
+        num_passages: int or None. Number of relevances to return; None for all. Default: None.
+    """
+    if "starts" in outputs:
+        return SpanAnswer.from_outputs(outputs, row)
+    return GeneratedText.from_outputs(outputs, row, num_passages=num_passages)
 
 
 def ask_query(
@@ -108,11 +94,10 @@ def ask_query(
         passage: str. The passage.
         answer: str. The answer to ask about.
         answer_start: int or None. Offset of its first character in the passage; None for its first
-            occurrence.
+            occurrence. Models that do not locate answers ignore it.
 
     Raises:
-        ValueError: If the model does not ask questions, or does not locate an answer whose position
-            is given.
+        ValueError: If the model does not ask questions.
 
     Example:
 
@@ -121,15 +106,17 @@ def ask_query(
     {'passage': ['Ann.'], 'answer': ['Ann']}
     """
     inputs: dict[str, list[Any]] = {"passage": [passage], "answer": [answer]}
-    name = _asking(signatures)
-    if "at" not in signatures:
-        refuse_start(answer_start)
-    if answer_start is not None:
+    name = "ask" if "ask" in signatures else "serving_default"
+    if "answer" not in signatures.get(name, ()):
+        raise ValueError(
+            f"This model does not ask questions. Its signatures are {_listed(signatures)}."
+        )
+    if answer_start is not None and "at" in signatures:
         name = "at"
-        # One of NumPy has a size of its own, which need not be the input's.
-        is_numpy = isinstance(answer_start, np.integer)
-        inputs["answer_start"] = [int(answer_start) if is_numpy else answer_start]
-    return SignatureQuery(name, inputs, lambda outputs: GeneratedQuestion.about(outputs, 0, answer))
+        inputs["answer_start"] = [int(answer_start)]
+    return SignatureQuery(
+        name, inputs, lambda outputs: GeneratedText.from_outputs(outputs, 0, answer=answer)
+    )
 
 
 def check_finds_answers(signatures: Signatures) -> None:
@@ -144,37 +131,15 @@ def check_finds_answers(signatures: Signatures) -> None:
     >>> check_finds_answers({"ask": ["passage", "answer"]})
     Traceback (most recent call last):
     ...
-    ValueError: This model finds no answers to ask about: give one (`answer`, or --answer).
+    ValueError: This model finds no answers to ask about: give one (`answer`, or --answer). \
+Its signatures are ask.
     """
-    _asking(signatures)
     if "generate_from_passage" not in signatures:
         raise ValueError(
-            "This model finds no answers to ask about: give one (`answer`, or --answer)."
+            "This model finds no answers to ask about: give one (`answer`, or --answer). "
+            f"Its signatures are {_listed(signatures)}."
         )
 
 
-def _asking(signatures: Signatures) -> str:
-    """Returns the signature that asks about an answer."""
-    name = "ask" if "ask" in signatures else "serving_default"
-    expected = signatures.get(name, ())
-    if "answer" not in expected:
-        hint = "" if "question" not in expected else " It answers them: `answer`, `tfmrc answer`."
-        raise ValueError(
-            f"This model does not ask questions.{hint} Its signatures are {', '.join(signatures)}."
-        )
-    return name
-
-
-def _best(outputs: Mapping[str, Any], count: int) -> Result:
-    """Returns the most probable span of several passages, or a plain result."""
-    if "starts" in outputs:
-        spans = [SpanAnswer.from_outputs(outputs, row) for row in range(count)]
-        return best_of_passages(spans, count=len(outputs["starts"][0]))
-    if "answer" not in outputs:
-        raise ValueError(
-            f"This export has no output `answer`; call `run`. Received: {sorted(outputs)}"
-        )
-    chances = outputs.get("probability")
-    best = 0 if chances is None else max(range(len(chances)), key=lambda row: float(chances[row]))
-    probability = None if chances is None else float(chances[best])
-    return Result(string_of(outputs["answer"][best]), probability=probability)
+def _listed(signatures: Signatures) -> str:
+    return ", ".join(signatures)

@@ -2,19 +2,19 @@
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor, find_answers
 from tfmrc.predictors.inputs import batches_of, status_message, strings
 from tfmrc.predictors.legacy_answers import legacy_answers, windows_of
+from tfmrc.predictors.process import check_process
 from tfmrc.predictors.reader_windows import window_scores
 from tfmrc.predictors.task import Query
-from tfmrc.utils.arguments import check_whole_numbers, nearest
+from tfmrc.utils.arguments import check_arguments, check_whole_numbers
 
 __all__ = ["PipelineOptions", "QuestionAnsweringPipeline"]
 
@@ -22,6 +22,7 @@ Answer = dict[str, Any]
 Pair = tuple[str, str]
 CANDIDATES = 32  # spans that can be merged to answers of the same text
 BLANK = ("Zs", "Zl", "Zp", "Cc", "Cf")  # categories of characters that show nothing
+WHOLE_NUMBERS = ("top_k", "max_answer_len", "max_seq_len", "max_question_len", "batch_size")
 IGNORED = ("padding", "num_workers")  # of the removed pipeline, without effect on results
 
 
@@ -44,8 +45,7 @@ class PipelineOptions:
         legacy: bool. Whether results are those of transformers 5.2. Default: False.
 
     Raises:
-        ValueError: A number is no int of at least 1 (`doc_stride`: 0), or another value is neither
-            True nor False.
+        ValueError: A number is no int of at least 1.
     """
 
     top_k: int = 1
@@ -59,13 +59,9 @@ class PipelineOptions:
     legacy: bool = False
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            name, value = each.name, getattr(self, each.name)
-            if isinstance(each.default, bool):
-                if not isinstance(value, bool | np.bool_):
-                    raise ValueError(f"`{name}` is True or False. Received: {name}={value!r}")
-            elif value is not None:
-                check_whole_numbers(0 if name == "doc_stride" else 1, **{name: value})
+        check_whole_numbers(
+            1, **{n: v for n, v in ((n, getattr(self, n)) for n in WHOLE_NUMBERS) if v is not None}
+        )
 
 
 class QuestionAnsweringPipeline:
@@ -146,30 +142,17 @@ class QuestionAnsweringPipeline:
         return answers
 
     def _options(self, options: PipelineOptions, changes: Mapping[str, Any]) -> PipelineOptions:
-        known = [each.name for each in fields(PipelineOptions)]
-        for name, value in changes.items():
-            if name not in (*known, *IGNORED):
-                similar = nearest(name, known)
-                hint = f"; did you mean `{similar}`?" if similar else f": {', '.join(known)}."
-                raise TypeError(
-                    f"The pipeline has no option `{name}`{hint} Received: {name}={value!r:.80}"
-                )
-            if self.is_reader or value is None:
-                continue
-            if name not in ("batch_size", "legacy", *IGNORED):
-                raise TypeError(
-                    f"`{name}` is an option of extractive readers. Received: {name}={value!r:.80} "
-                    f"for {self.predictor!r}"
-                )
         # None means the default, as in the removed pipeline.
         given = {n: v for n, v in changes.items() if v is not None and n not in IGNORED}
-        options = replace(options, **given)
-        if options.legacy and not self.is_reader:
-            raise ValueError(
-                "Old numbers exist for extractive readers only. "
-                f"Received: legacy=True, predictor={self.predictor!r}"
-            )
-        return options
+        if not self.is_reader:
+            for name, value in given.items():
+                if name != "batch_size" and value is not False:
+                    raise TypeError(
+                        f"`{name}` is an option of extractive readers. "
+                        f"Received: {name}={value!r:.80} for {self.predictor!r}"
+                    )
+        check_arguments(PipelineOptions, given, "The pipeline")
+        return replace(options, **given)
 
     def _answered(self, pairs: Iterable[Pair], options: PipelineOptions) -> Iterator[Any]:
         for batch in batches_of(pairs, options.batch_size):
@@ -184,9 +167,8 @@ class QuestionAnsweringPipeline:
                 end = getattr(answer, "end", -1)
                 yield [_answer(answer.probability, max(start, 0), max(end, 0), answer.text)]
             return
-        self.predictor.check_process()
-        texts = [strings(column, name) for column, name in zip(
-            zip(*batch, strict=True), ("question", "context"), strict=True)]  # fmt: skip
+        check_process(self.predictor._process)
+        texts = [strings(column) for column in zip(*batch, strict=True)]
         compute = self._legacy if options.legacy else self._default
         try:
             yield from compute(batch, texts, options)
@@ -283,13 +265,8 @@ class QuestionAnsweringPipeline:
 
 
 def _check_answers(predictor: Any) -> None:
-    """Raises unless a predictor answers questions: its tasks say so, if it has some."""
+    """Raises a ValueError if the tasks of a predictor say that it does not answer questions."""
     tasks = getattr(predictor, "tasks", ())
-    if not hasattr(predictor, "answer"):
-        raise TypeError(
-            "A pipeline needs a predictor: a folder that `tfmrc.load` loads, or "
-            f"`tfmrc.Predictor(model, preprocessor)`. Received: {predictor!r:.80}"
-        )
     if tasks and all(task.target != "answer" for task in tasks):
         raise ValueError(
             "The model does not answer questions; it has the tasks "
@@ -303,11 +280,6 @@ def _answer(score: float, start: int, end: int, text: str) -> Answer:
 
 def _examples(args: Sequence[Any], given: Mapping[str, Any]) -> tuple[Any, bool]:
     """Returns the examples of a call, and whether it has a single one."""
-    if args and given or len(args) > 2 or (not args and set(given) != {"question", "context"}):
-        raise ValueError(
-            "Give `question` and `context`, or a dict with both, or a list or generator of such "
-            f"dicts. Received: {len(args)} arguments and {', '.join(given) or 'no keywords'}"
-        )
     if len(args) == 2:
         given = dict(zip(("question", "context"), args, strict=True))
     elif args:
@@ -316,29 +288,17 @@ def _examples(args: Sequence[Any], given: Mapping[str, Any]) -> tuple[Any, bool]
             return [value], True
         if hasattr(value, "iloc"):  # a data frame, whose iterator has the names of columns
             return value.to_dict("records"), False
-        if isinstance(value, Iterator):
-            return value, False
-        if isinstance(value, Iterable) and not isinstance(value, str | bytes):
-            return list(value), False
+        return (value if isinstance(value, Iterator) else list(value)), False
+    if set(given) != {"question", "context"}:
         raise ValueError(
-            f"A question needs a context. Received: {type(value).__name__} {value!r:.80}"
+            "Give `question` and `context`, or a dict with both, or a list or generator of such "
+            f"dicts. Received: {len(args)} arguments and {', '.join(given) or 'no keywords'}"
         )
     question, context = given["question"], given["context"]
-    if isinstance(question, str):
+    if isinstance(question, str) or question is None:
         return [{"question": question, "context": context}], True
-    for name, texts in given.items():
-        if not isinstance(texts, Iterable) or isinstance(texts, bytes):
-            raise ValueError(
-                f"`{name}` must be a text or a list of texts. Received: {name}={texts!r:.80}"
-            )
-    questions = list(question)
-    contexts = [context] * len(questions) if isinstance(context, str) else list(context)
-    if len(questions) != len(contexts):
-        raise ValueError(
-            "Questions and contexts must be equally many. "
-            f"Received: {len(questions)} questions, {len(contexts)} contexts"
-        )
-    pairs = zip(questions, contexts, strict=True)
+    contexts = [context] * len(question) if isinstance(context, str) else list(context)
+    pairs = zip(question, contexts, strict=True)
     return [{"question": each, "context": text} for each, text in pairs], False
 
 
@@ -346,13 +306,8 @@ def _pair(example: Any) -> Pair:
     """Returns question and context of a dict, or of an object of transformers with both."""
     if isinstance(example, Mapping):
         question, context = example.get("question"), example.get("context")
-    elif hasattr(example, "question_text"):
-        question, context = example.question_text, getattr(example, "context_text", None)
     else:
-        raise ValueError(
-            "An example is a dict with `question` and `context`. "
-            f"Received: {type(example).__name__} {example!r:.80}"
-        )
+        question, context = example.question_text, getattr(example, "context_text", None)
     for name, value in (("question", question), ("context", context)):
         if not isinstance(value, str) or _is_blank(value):
             raise ValueError(

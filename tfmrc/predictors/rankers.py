@@ -85,12 +85,11 @@ class MasqueRanker:
     """
 
     def __init__(self, predictor: Any):
-        if getattr(predictor.model, "passage_ranker", None) is None:
-            raise ValueError(f"The model has no ranker. Received: predictor={predictor!r}")
-        if not predictor.is_trained("ranker"):
+        ranker = getattr(predictor.model, "passage_ranker", None)
+        if ranker is None or not predictor.is_trained("ranker"):
             raise ValueError(
-                "The model's ranker was never trained: its examples had no relevance. "
-                f"Received: predictor={predictor!r}"
+                "The model has no ranker, or its ranker was never trained: its examples had no "
+                f"relevance. Received: predictor={predictor!r}"
             )
         self.predictor = predictor
 

@@ -133,77 +133,116 @@ def reader_spans(
         max_length: int or int32 scalar. Greatest number of subwords of a span.
         align: bool or bool scalar. Whether spans are whole words.
     """
-    most = tf.maximum(CANDIDATES, count)
-    begin, end, score, totals = _candidates(model, windows, most, max_length)
+    begin, end, score, totals = _candidates(
+        model, windows, tf.maximum(CANDIDATES, count), max_length
+    )
     question = windows["row"] // num_passages
+    log_norm, log_none = _normalized(windows, totals, question, num_questions)
+    probability = tf.where(
+        score > 0.5 * LOG_ZERO, tf.exp(score - tf.gather(log_norm, question)[:, None]), 0.0
+    )
+    row, starts, ends, probability = _answers(windows, begin, end, probability, align)
+    order, cells = _best_of_groups(probability, row // num_passages, num_questions, count)
 
-    # === One distribution per question ===
+    def spread(values: tf.Tensor, fill: Any) -> tf.Tensor:
+        empty = tf.fill(tf.stack([num_questions, count]), tf.constant(fill, values.dtype))
+        return tf.tensor_scatter_nd_update(empty, cells, tf.gather(values, order))
+
+    return ReaderSpans(
+        row=spread(row, -1),
+        starts=spread(starts, -1),
+        ends=spread(ends, -1),
+        probability=spread(probability, 0.0),
+        no_answer=tf.exp(log_none),
+    )
+
+
+def _normalized(
+    windows: Tensors, totals: tf.Tensor, question: tf.Tensor, num_questions: Any
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns the normalizer of each question's spans and the log-probability of "no answer".
+
+    Args:
+        windows: dict. The windows.
+        totals: float32 `[W, 4]`. Of `_candidates`.
+        question: int32 `[W]`. The question of each window.
+        num_questions: int32 scalar B.
+
+    Returns:
+        float32 `[B]` each.
+    """
     is_real = tf.reduce_any(windows["starts"] >= 0, axis=1)
     none = tf.where(is_real, totals[:, 2] + totals[:, 3], -LOG_ZERO)
-    window = tf.range(tf.size(question))
     lowest = tf.math.unsorted_segment_min(none, question, num_questions)
     is_lowest = none <= tf.gather(lowest, question)
+    window = tf.range(tf.size(question))
     chosen = tf.math.unsorted_segment_min(
         tf.where(is_lowest, window, tf.size(window)), question, num_questions
     )
-    log_none = tf.zeros([num_questions])
-    log_norm = tf.zeros([num_questions])
-    for column in (0, 1):
+    log_norm, log_none = tf.zeros([num_questions]), tf.zeros([num_questions])
+    for column in (0, 1):  # begin and end
         of_none = tf.gather(totals[:, 2 + column], chosen)
-        shift = tf.maximum(
-            tf.math.unsorted_segment_max(totals[:, column], question, num_questions), of_none
-        )
+        largest = tf.math.unsorted_segment_max(totals[:, column], question, num_questions)
+        shift = tf.maximum(largest, of_none)
         terms = tf.exp(totals[:, column] - tf.gather(shift, question))
         sums = tf.math.unsorted_segment_sum(terms, question, num_questions)
         norm = tf.math.log(sums + tf.exp(of_none - shift)) + shift
         log_norm += norm
         log_none += of_none - norm
-    probability = tf.where(
-        score > 0.5 * LOG_ZERO, tf.exp(score - tf.gather(log_norm, question)[:, None]), 0.0
-    )
+    return log_norm, log_none
 
-    # === Pairs of subwords to answers of a window, and these to answers of a question ===
+
+def _answers(
+    windows: Tensors, begin: tf.Tensor, end: tf.Tensor, probability: tf.Tensor, align: Any
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor]:
+    """Returns the answers that pairs of subwords stand for, each once.
+
+    Pairs of a window with the same characters are one answer, the sum of their probabilities; an
+    answer of several windows has the largest.
+
+    Args:
+        windows: dict. The windows.
+        begin, end: int32 `[W, C]`. Pairs of subwords.
+        probability: float32 `[W, C]`. Their probabilities, 0 for none.
+        align: bool or bool scalar. Whether answers are whole words.
+
+    Returns:
+        `row` (the passage), `starts`, `ends` int32 and the probability float32, `[A]` each.
+    """
+
     def at(name: str, positions: tf.Tensor) -> tf.Tensor:
         return tf.cast(tf.gather(windows[name], positions, batch_dims=1), tf.int64)
 
     starts = tf.where(align, at("word_starts", begin), at("starts", begin))
     ends = tf.where(align, at("word_ends", end), at("ends", end))
     size = tf.reduce_max(tf.pad(tf.reshape(ends, [-1]), [[0, 1]])) + 2
-    owner = tf.cast(windows["row"], tf.int64)
-    number = tf.cast(window, tf.int64)
+    number = tf.range(tf.cast(tf.shape(ends)[0], tf.int64))
     key = (number[:, None] * size + starts + 1) * size + ends + 1
     valid = tf.where(probability > 0)
     key, index = tf.unique(tf.gather_nd(key, valid))
     summed = tf.math.unsorted_segment_sum(tf.gather_nd(probability, valid), index, tf.size(key))
-    span = key % (size * size)
-    row = tf.gather(owner, key // (size * size))
-    key, index = tf.unique(row * size * size + span)
+    row = tf.gather(tf.cast(windows["row"], tf.int64), key // (size * size))
+    key, index = tf.unique(row * size * size + key % (size * size))
     best = tf.math.unsorted_segment_max(summed, index, tf.size(key))
-
-    # === The best K of each question ===
-    order = tf.argsort(best, direction="DESCENDING", stable=True)
-    row = tf.cast(key // (size * size), tf.int32)
-    of_question = row // num_passages
-    order = tf.gather(order, tf.argsort(tf.gather(of_question, order), stable=True))
-    of_question = tf.gather(of_question, order)
-    first = tf.searchsorted(of_question, tf.range(num_questions))
-    rank = tf.range(tf.size(order)) - tf.gather(first, of_question)
-    kept = tf.where(rank < count)[:, 0]
-    cells = tf.stack([tf.gather(of_question, kept), tf.gather(rank, kept)], axis=1)
-    order = tf.gather(order, kept)
-    key = tf.gather(key, order)
-
-    def spread(values: tf.Tensor, fill: Any) -> tf.Tensor:
-        empty = tf.fill(tf.stack([num_questions, count]), tf.constant(fill, values.dtype))
-        return tf.tensor_scatter_nd_update(empty, cells, values)
-
-    return ReaderSpans(
-        row=spread(tf.gather(row, order), -1),
-        starts=spread(tf.cast(key // size % size, tf.int32) - 1, -1),
-        ends=spread(tf.cast(key % size, tf.int32) - 1, -1),
-        probability=spread(tf.gather(best, order), 0.0),
-        no_answer=tf.exp(log_none),
+    row, starts, ends = (
+        tf.cast(values, tf.int32)
+        for values in (key // (size * size), key // size % size - 1, key % size - 1)
     )
+    return row, starts, ends, best
+
+
+def _best_of_groups(
+    values: tf.Tensor, group: tf.Tensor, num_groups: Any, count: Any
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns the K largest values of each group: their indices, and cells of a matrix `[G, K]`."""
+    order = tf.argsort(values, direction="DESCENDING", stable=True)
+    order = tf.gather(order, tf.argsort(tf.gather(group, order), stable=True))
+    group = tf.gather(group, order)
+    first = tf.searchsorted(group, tf.range(num_groups))
+    rank = tf.range(tf.size(order)) - tf.gather(first, group)
+    kept = tf.where(rank < count)[:, 0]
+    cells = tf.stack([tf.gather(group, kept), tf.gather(rank, kept)], axis=1)
+    return tf.gather(order, kept), cells
 
 
 def _candidates(

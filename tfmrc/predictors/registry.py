@@ -44,35 +44,31 @@ def find_predictor_class(
 
     for name in dir(room):  # importing the papers' files declares their classes
         getattr(room, name)
-    ranked = []
-    for number, each in enumerate(_CLASSES):
-        model_distance = _distance(model_class, getattr(each, "model_class", None))
-        distance = _distance(preprocessor_class, getattr(each, "preprocessor_class", None))
-        fits = distance is not None if preprocessor_class else model_distance is not None
-        if fits:
-            far = len(getattr(model_class, "__mro__", ())) + 1
-            model_distance = far if model_distance is None else model_distance
-            ranked.append((distance or 0, model_distance, -number, each))
-    if not ranked:
+    found = _CLASSES
+    if preprocessor_class is not None:
+        found = _nearest(preprocessor_class, "preprocessor_class", found)
+    if model_class is not None:
+        of_model = _nearest(model_class, "model_class", found)
+        others = [each for each in _CLASSES if getattr(each, "model_class", None) is model_class]
+        if preprocessor_class is not None and others and not of_model:
+            raise ValueError(
+                f"{model_class.__name__} needs a {others[-1].preprocessor_class.__name__}. "
+                f"Received: {preprocessor_class.__name__}"
+            )
+        found = of_model or (found if preprocessor_class is not None else [])
+    if not found:
         names = [c.__name__ for c in (model_class, preprocessor_class) if c is not None]
         raise ValueError(
             "No predictor is declared for these classes. Define a subclass of "
             "`tfmrc.predictors.Predictor` with `model_class` and `preprocessor_class`, and import "
             f"it. Received: {', '.join(names) or None}"
         )
-    found = min(ranked)[-1]
-    if model_class is not None and _distance(model_class, found.model_class) is None:
-        own = [c for c in _CLASSES if _distance(model_class, getattr(c, "model_class", None)) == 0]
-        if own:
-            raise ValueError(
-                f"{model_class.__name__} needs a {own[-1].preprocessor_class.__name__}. Received: "
-                f"{preprocessor_class.__name__ if preprocessor_class else None}"
-            )
-    return found
+    return found[-1]
 
 
-def _distance(cls: type | None, declared: type | None) -> int | None:
-    """Returns the number of steps from `cls` up to the declared class; None if it is no base."""
-    if cls is None or declared is None or declared not in cls.__mro__:
-        return None
-    return cls.__mro__.index(declared)
+def _nearest(cls: type, attribute: str, classes: list[Any]) -> list[Any]:
+    """Returns the predictor classes that declare a class, or else its nearest declared base."""
+    for base in cls.__mro__:
+        if found := [each for each in classes if getattr(each, attribute, None) is base]:
+            return found
+    return []

@@ -1,11 +1,9 @@
-"""The fields that every predictor's results have in common."""
+"""What all results of predictors have in common."""
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
-
-from tfmrc.predictors.result_html import result_html
 
 __all__ = ["Result", "string_of"]
 
@@ -16,8 +14,7 @@ class Result:
 
     Attributes:
         text: str. The answer or question; `""` if there is none.
-        probability: float or None. Probability of the text's words, or of the span's two ends.
-            Default: None.
+        probability: float or None. Probability of the text's words, or of the span. Default: None.
         log_probability: float or None. Its logarithm, which does not underflow for long texts.
             Default: None.
         truncated: bool. True if an input was longer than the model reads. Default: False.
@@ -36,32 +33,39 @@ class Result:
     def __str__(self) -> str:
         return self.text
 
+    def facts(self) -> list[tuple[str, str]]:
+        """Returns names and values of what `describe` and a notebook show below the text."""
+        pairs = []
+        if self.probability is not None:
+            pairs.append(("probability", f"{self.probability:.3g}"))
+        for other in self.alternatives:
+            chance = "" if other.probability is None else f" ({other.probability:.3g})"
+            pairs.append(("or:", f"{other.text or '(no words)'}{chance}"))
+        if self.truncated:
+            pairs.append(("note:", "the input was longer than the model reads and was cut"))
+        if not self.finished:
+            pairs.append(("note:", "the text was cut at the greatest length"))
+        return pairs
+
     def describe(self) -> str:
         """Returns a readable description: the text, details, probability, alternatives."""
-        lines = [self.text or "(no words)", *self.details()]
-        if self.probability is not None:
-            lines.append(f"  probability {self.probability:.3g}")
-        lines += [f"  or: {other.text}{other.in_brackets()}" for other in self.alternatives]
-        if self.truncated:
-            lines.append("  the input was longer than the model reads and was cut")
-        if not self.finished:
-            lines.append("  the text was cut at the greatest length")
-        return "\n".join(lines)
+        facts = (f"  {name} {value}" for name, value in self.facts())
+        return "\n".join([self.text or "(no words)", *facts])
 
-    def details(self) -> Sequence[str]:
-        """Returns the lines of `describe` that only this kind of result has."""
-        return ()
-
-    def in_brackets(self) -> str:
-        """Returns the probability in brackets, or `""` if it is unknown."""
-        return "" if self.probability is None else f" ({self.probability:.3g})"
-
-    def html_rows(self) -> Sequence[tuple[str, str]]:
-        """Returns the facts that only this kind of result has, as HTML, for a notebook."""
-        return ()
+    def html_rows(self) -> list[tuple[str, str]]:
+        """Returns `facts` as HTML, for a notebook."""
+        return [(html.escape(name), html.escape(value)) for name, value in self.facts()]
 
     def _repr_html_(self) -> str:
-        return result_html(self, html.escape(self.text or "(no words)"), self.html_rows())
+        """Returns HTML without scripts and without external resources."""
+        left = "text-align:left"
+        rows = "".join(
+            f'<tr><td style="{left};opacity:0.7">{name}</td><td style="{left}">{value}</td></tr>'
+            for name, value in self.html_rows()
+        )
+        table = f"<table>{rows}</table>" if rows else ""
+        text = html.escape(self.text or "(no words)")
+        return f'<div><p style="font-size:1.2em">{text}</p>{table}</div>'
 
     def to_json(self) -> dict[str, Any]:
         """Returns the fields as a JSON-serialisable dict; unknown ones are left out.
@@ -72,7 +76,8 @@ class Result:
         >>> Result("an owl", probability=0.5).to_json()
         {'text': 'an owl', 'probability': 0.5, 'truncated': False, 'finished': True}
         """
-        return json_of(self)
+        result: dict[str, Any] = json_of(self)
+        return result
 
 
 def json_of(value: Any) -> Any:

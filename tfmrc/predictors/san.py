@@ -1,8 +1,7 @@
 """SAN's predictor: answers that are spans of passages."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import keras
 import tensorflow as tf
@@ -10,6 +9,7 @@ import tensorflow as tf
 from tfmrc import models, preprocessing
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.predictors.base import Predictor
+from tfmrc.predictors.inputs import at_least_one
 from tfmrc.predictors.options import SpanOptions
 from tfmrc.predictors.span_answer import SpanAnswer
 from tfmrc.predictors.task import Query, Task
@@ -21,27 +21,30 @@ Ranker = Callable[[str, Sequence[str]], Sequence[float]]
 """A function of a question and its passages that returns one relevance per passage."""
 
 Tagger = Callable[[Sequence[str], Sequence[str]], Mapping[str, Sequence[str]]]
-"""A function of B questions and B passages that returns `preprocessor.annotations`, `[B]` each."""
+"""A function of questions and passages that returns for each of `preprocessor.annotations` the tags
+of all questions (`question_lemmas`) or of all passages."""
 
-BATCH_SIZE = 32  # pairs of question and passage per batch
 CHUNK = 16  # windows that the model reads at once: bounds the memory of one request
 STEPS = ("step_begin", "step_end", "step_weights")
+RELEVANCE = tf.TensorSpec([None, None], tf.float32, name="relevance")
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class SANPredictor(Predictor[SpanAnswer]):
     """Answers questions with spans of passages.
 
-    Each passage is read alone; the answer is the span with the largest probability, times the
-    passage's relevance if there is a ranker. The options are those of
-    `tfmrc.predictors.SpanOptions`.
+    All spans of all passages of a question share one distribution: a span of passage k has the
+    probability that it has in its passage, times the passage's share of the relevance,
+    `r_k / (r_1 + … + r_N)`. All passages are equally relevant without a ranker. The options are
+    those of `tfmrc.predictors.SpanOptions`.
 
     Args:
         model: A `tfmrc.models.SAN`, or a model with the same methods.
         preprocessor: The `tfmrc.preprocessing.SANPreprocessor` that it was trained with.
         tagger: Callable or None. Makes the annotations that the preprocessor needs. It can be set
             later, as the attribute `tagger`; it is not saved. Default: None.
-        ranker: Callable or None. Computes each passage's relevance; not saved. Default: None.
+        ranker: Callable or None. Computes each passage's relevance; neither saved nor exported.
+            Default: None.
 
     Raises:
         ValueError: If model and preprocessor disagree.
@@ -62,9 +65,20 @@ class SANPredictor(Predictor[SpanAnswer]):
     """
 
     model_class = models.SAN
-    model_methods = ("find", "spans")
     preprocessor_class = preprocessing.SANPreprocessor
     options_class = SpanOptions
+    meanings = {
+        "answer": "the best answer, as its passage writes it; empty for passages without words",
+        "passage_lemmas": "the lemma of each word of each passage",
+        "passage_pos": "the part-of-speech tag of each word of each passage",
+        "passage_ner": "the type of entity of each word of each passage",
+        "question_lemmas": "the lemma of each word of the question, single spaces between them",
+        "step_begin": "each step's probabilities that the answer begins with a word of the window",
+        "step_end": "likewise that it ends with it",
+        "step_weights": "the share of each step in the result",
+        "word_starts": "offsets of the window's words in the passage",
+        "word_ends": "offsets after them",
+    }
 
     def __init__(
         self,
@@ -83,6 +97,11 @@ class SANPredictor(Predictor[SpanAnswer]):
         return (Task("answer", "answer", self.preprocessor.styles[0]),)
 
     def build_signatures(self, options: SpanOptions) -> dict[str, Any]:
+        """Returns `serving_default`, which also takes `relevance`; see `san_signature`."""
+        signature = san_signature(self.model, self.preprocessor, options, with_relevance=True)
+        return {"serving_default": signature}
+
+    def export_signatures(self, options: SpanOptions) -> dict[str, Any]:
         """Returns `serving_default`; see `san_signature`."""
         return {"serving_default": san_signature(self.model, self.preprocessor, options)}
 
@@ -90,41 +109,46 @@ class SANPredictor(Predictor[SpanAnswer]):
         self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
     ) -> Iterator[SpanAnswer]:
         """Yields one answer per request: the best of all its passages."""
-        pairs = [
-            (row, query.question, passage)
-            for row, query in enumerate(queries)
-            for passage in query.passages or ("",)
-        ]
-        answers: list[list[SpanAnswer]] = [[] for _ in queries]
-        for first in range(0, len(pairs), BATCH_SIZE):
-            part = pairs[first : first + BATCH_SIZE]
-            inputs = {"question": [p[1] for p in part], "passage": [p[2] for p in part]}
-            outputs = self.run("serving_default", inputs, **options)
-            for position, (row, _, _) in enumerate(part):
-                answers[row].append(SpanAnswer.from_outputs(outputs, position))
-        for query, of_passages in zip(queries, answers, strict=True):
-            relevance = [1.0] * len(of_passages)
-            if self.ranker is not None and query.passages:
-                relevance = [float(value) for value in self.ranker(query.question, query.passages)]
-            yield best_of_passages(of_passages, relevance, count=outputs["starts"].shape[1])
+        inputs: dict[str, Any] = {
+            "question": [query.question for query in queries],
+            "passages": [query.passages for query in queries],
+        }
+        outputs = self.run("serving_default", inputs, **options)
+        for row in range(len(queries)):
+            yield SpanAnswer.from_outputs(outputs, row)
 
     def complete(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Adds the annotations of the tagger, unless they are given.
+        """Adds the annotations of the tagger and the relevance of the ranker, unless given.
 
         Raises:
             ValueError: If annotations are needed and there is no tagger.
         """
-        missing = [name for name in self.preprocessor.annotations if name not in inputs]
-        if not missing or not {"question", "passage"} <= set(inputs):
+        if not {"question", "passages"} <= set(inputs):
             return inputs
-        if self.tagger is None:
+        questions, passages = inputs["question"], inputs["passages"]
+        added: dict[str, Any] = {}
+        if self.ranker is None:
+            added["relevance"] = [[1.0] * len(texts) for texts in passages]
+        elif "relevance" not in inputs:
+            pairs = zip(questions, passages, strict=True)
+            added["relevance"] = [self.ranker(asked, texts) for asked, texts in pairs]
+        missing = [name for name in self.preprocessor.annotations if name not in inputs]
+        if missing and self.tagger is None:
             raise ValueError(
                 f"This model was trained with {', '.join(missing)} of the tagger "
                 f"{self.model.tagger!r}: pass them among the inputs, or set the predictor's "
                 "`tagger`. Received: tagger=None"
             )
-        tags = self.tagger(inputs["question"], inputs["passage"])
-        return {**inputs, **{name: tags[name] for name in missing}}
+        if missing and self.tagger is not None:
+            tags = self.tagger(questions, [text for texts in passages for text in texts])
+            for name in missing:
+                of_passages = iter(tags[name])
+                added[name] = (
+                    tags[name]
+                    if name.startswith("question")
+                    else [[next(of_passages) for _ in texts] for texts in passages]
+                )
+        return {**added, **inputs}
 
     def check_agreement(self) -> None:
         """Raises a ValueError if model and preprocessor disagree, or the tagger is unknown."""
@@ -139,79 +163,53 @@ class SANPredictor(Predictor[SpanAnswer]):
         """Returns a small question; None if the model needs tags."""
         if self.preprocessor.annotations:
             return None
-        return {"question": [QUESTION], "passage": [PASSAGES[0]]}
-
-
-def best_of_passages(
-    answers: Sequence[SpanAnswer], relevance: Iterable[float] | None = None, *, count: int
-) -> SpanAnswer:
-    """Returns the answer with the largest probability times relevance.
-
-    Its alternatives are the next best spans of all passages. It is `truncated` if one of the
-    passages was, or the question.
-
-    Args:
-        answers: list of `SpanAnswer`. One answer per passage, in their order.
-        relevance: iterable of float or None. A number per passage; None for equal weights.
-            Default: None.
-        count: int. Greatest number of spans, with the best one.
-
-    Example:
-
-    >>> from tfmrc.predictors import SpanAnswer
-    >>> from tfmrc.predictors.san import best_of_passages
-    >>> other = SpanAnswer("a cat", start=4, end=9, probability=0.1)
-    >>> first = SpanAnswer("a dog", start=0, end=5, probability=0.4, alternatives=(other,))
-    >>> second = SpanAnswer("an owl", start=9, end=15, probability=0.8)
-    >>> best = best_of_passages([first, second], count=2)
-    >>> [(span.text, span.passage) for span in (best, *best.alternatives)]
-    [('an owl', 1), ('a dog', 0)]
-    """
-    weights = [1.0] * len(answers) if relevance is None else relevance
-    spans = [
-        replace(span, passage=number, score=(span.probability or 0.0) * weight, alternatives=())
-        for number, (answer, weight) in enumerate(zip(answers, weights, strict=True))
-        for span in (answer, *answer.alternatives)
-    ]
-    spans.sort(key=lambda span: (span.score or 0.0, span.start >= 0), reverse=True)
-    best, *others = spans
-    found = [span for span in others if span.start >= 0 and best.start >= 0]
-    truncated = any(answer.truncated for answer in answers)
-    return replace(best, truncated=truncated, alternatives=tuple(found[: count - 1]))
+        return {"question": [QUESTION], "passages": [list(PASSAGES)]}
 
 
 def input_signature(preprocessor: Any) -> tuple[tf.TensorSpec, ...]:
-    """Returns `question`, `passage` and the annotations of a tagger, string `[B]` each."""
-    names = ("question", "passage", *preprocessor.annotations)
-    return tuple(tf.TensorSpec([None], tf.string, name=name) for name in names)
+    """Returns `question` `[B]`, `passages` `[B, N]` and the annotations of a tagger, strings."""
+    names = ("question", "passages", *preprocessor.annotations)
+    return tuple(
+        tf.TensorSpec([None] if name.startswith("question") else [None, None], tf.string, name=name)
+        for name in names
+    )
 
 
-def san_signature(model: Any, preprocessor: Any, options: SpanOptions) -> Any:
-    """Returns a `tf.function` from `question` and `passage` to a dict of tensors.
+def san_signature(
+    model: Any, preprocessor: Any, options: SpanOptions, with_relevance: bool = False
+) -> Any:
+    """Returns a `tf.function` from `question` and `passages` to a dict of tensors.
 
-    Inputs: `question`, `passage` and the preprocessor's annotations, string `[B]` each.
+    Inputs: `question` string `[B]`, `passages` string `[B, N]`, `""` for a missing one; the
+    preprocessor's annotations, string `[B]` of questions and `[B, N]` of passages; with
+    `with_relevance` also `relevance` float32 `[B, N]`.
 
     Outputs, with K = `options.num_return_sequences`:
 
-    - `answer` string `[B]`, `start`, `end` int32 `[B]` (code points of the passage), `probability`
-      float32 `[B]`: the best span; `""`, -1 and 0 where a passage has no words;
-    - `answers`, `starts`, `ends`, `probabilities` `[B, K]`: the K best, each span once;
+    - `answer` string `[B]`, `start`, `end` int32 `[B]` (code points of the passage), `passage`
+      int32 `[B]`, `probability` float32 `[B]`: the best span; `""`, -1 and 0 where the passages
+      have no words;
+    - `answers`, `starts`, `ends`, `answer_passages`, `probabilities` `[B, K]`: the K best spans of
+      all passages, each once;
     - `truncated` bool `[B]`;
     - with `options.return_steps`, of the window that holds the best span: `step_begin`,
       `step_end` float32 `[B, T, n]`, `step_weights` `[B, T]`, and `word_starts`, `word_ends` int32
       `[B, n]`, the positions of its words.
 
     A long passage is read in windows (`tfmrc.preprocessing.SANPreprocessor.windows`), `CHUNK` at a
-    time.
+    time. A span of several windows has the probability of the best one.
 
     Args:
         model: A `tfmrc.models.SAN`, or one with the same methods.
         preprocessor: Its `tfmrc.preprocessing.SANPreprocessor`.
         options: `SpanOptions`. Options of the search.
+        with_relevance: bool. Whether the relevance of the passages is an input. Default: False, all
+            are equally relevant.
+
+    Reference: Liu et al. 2018 (SAN), Table 7 and its footnote: spans by P(span) times relevance.
     """
     count = options.num_return_sequences
     max_length = options.max_length or preprocessor.answer_length
-    names = preprocessor.model_inputs
 
     def find(chunk: dict[str, tf.Tensor]) -> tuple[tf.Tensor, ...]:
         outputs = model.find(chunk, num_steps=options.num_steps, return_steps=options.return_steps)
@@ -219,126 +217,232 @@ def san_signature(model: Any, preprocessor: Any, options: SpanOptions) -> Any:
         steps = tuple(outputs[name] for name in STEPS) if options.return_steps else ()
         return (*spans, *steps)
 
-    def find_in(windows: dict[str, tf.Tensor]) -> list[tf.Tensor]:
-        """Applies `find` to all windows, `CHUNK` at a time."""
-        total = tf.shape(windows["row"])[0]
-        chunks = tf.maximum(1, (total + CHUNK - 1) // CHUNK)  # one without rows, for its shapes
-        dtypes = [tf.int32, tf.int32, tf.float32] + [tf.float32] * 3 * options.return_steps
-        arrays = [tf.TensorArray(dtype, size=chunks, infer_shape=False) for dtype in dtypes]
+    dtypes = [tf.int32, tf.int32, tf.float32] + [tf.float32] * 3 * options.return_steps
 
-        def body(number, *arrays):
-            part = slice(number * CHUNK, (number + 1) * CHUNK)
-            result = find({name: windows[name][part] for name in names})
-            written = zip(arrays, result, strict=True)
-            return number + 1, *(array.write(number, value) for array, value in written)
-
-        _, *arrays = tf.while_loop(
-            lambda number, *_: number < chunks, body, (0, *arrays), parallel_iterations=1
-        )
-        return [array.concat() for array in arrays]
-
-    def answer(question: tf.Tensor, passage: tf.Tensor, *tags: tf.Tensor) -> dict[str, tf.Tensor]:
-        annotations = dict(zip(preprocessor.annotations, tags, strict=True))
+    def answer(
+        question: tf.Tensor, passages: tf.Tensor, *others: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
+        passages = at_least_one(passages)
+        rows, columns = tf.unstack(tf.shape(passages))
+        relevance = tf.ones([rows, columns])
+        if with_relevance:
+            relevance = at_least_one(others[-1])
+        annotations = {
+            name: values if name.startswith("question") else tf.reshape(at_least_one(values), [-1])
+            for name, values in zip(preprocessor.annotations, others, strict=False)
+        }
+        for name, values in annotations.items():
+            if name.startswith("question"):
+                annotations[name] = tf.repeat(values, columns)
+        texts = tf.reshape(passages, [-1])
         source = preprocessor.source(
-            question, passage, limit=preprocessor.longest_passage, **annotations
+            tf.repeat(question, columns), texts, limit=preprocessor.longest_passage, **annotations
         )
         windows = preprocessor.windows(source)
-        begin, end, log_probability, *steps = find_in(windows)
-        first = windows["first"][:, None]
-        begin, end = begin + first, end + first
-        (begin, end), log_probability, window = best_of_windows(
-            windows["row"], begin, end, log_probability, tf.shape(question)[0], count
+        begin, end, log_probability, *steps = over_chunks(
+            find, {name: windows[name] for name in preprocessor.model_inputs}, dtypes
         )
-        real = log_probability > 0.5 * LOG_ZERO
-        size = tf.shape(source["starts"])[1]
-        starts, stops = (
-            tf.where(real, tf.gather(source[name], tf.minimum(index, size - 1), batch_dims=1), -1)
-            for name, index in (("starts", begin), ("ends", end))
+        share = shares(source, relevance)
+        best = best_of_windows(
+            windows["row"] // columns,
+            windows["row"] % columns,
+            begin + windows["first"][:, None],
+            end + windows["first"][:, None],
+            log_probability + tf.gather(share, windows["row"])[:, None],
+            rows,
+            count,
         )
-        probability = tf.where(real, tf.exp(log_probability), 0.0)
-        answers = _characters(passage, starts, stops)
-        outputs = {
-            "answer": answers[:, 0],
-            "start": starts[:, 0],
-            "end": stops[:, 0],
-            "probability": probability[:, 0],
-            "answers": answers,
-            "starts": starts,
-            "ends": stops,
-            "probabilities": probability,
-            "truncated": source["truncated"],
-        }
+        truncated = tf.reduce_any(tf.reshape(source["truncated"], [rows, columns]), axis=1)
+        outputs = span_outputs(source, texts, best, columns) | {"truncated": truncated}
         if options.return_steps:
-            position = tf.gather(first, window) + tf.range(tf.shape(windows["passage_ids"])[1])
-            inside = position < size
-            for name, of in (("word_starts", "starts"), ("word_ends", "ends")):
-                index = tf.gather(source[of], tf.minimum(position, size - 1), batch_dims=1)
-                outputs[name] = tf.where(inside, index, 0)
-            for name, values in zip(STEPS, steps, strict=True):
-                values = tf.gather(values, window)
-                outputs[name] = values if name == "step_weights" else tf.exp(values)
+            outputs |= step_outputs(source, windows, steps, best.window)
         return outputs
 
-    return tf.function(answer, input_signature=input_signature(preprocessor), autograph=False)
+    specs = input_signature(preprocessor) + (RELEVANCE,) * with_relevance
+    return tf.function(answer, input_signature=specs, autograph=False)
+
+
+def over_chunks(
+    function: Callable[[dict[str, tf.Tensor]], tuple[tf.Tensor, ...]],
+    windows: dict[str, tf.Tensor],
+    dtypes: Sequence[tf.DType],
+) -> list[tf.Tensor]:
+    """Applies a function to all windows, `CHUNK` at a time.
+
+    Args:
+        function: Function of a dict with up to `CHUNK` windows that returns tensors `[C, ..]`.
+        windows: dict. Values `[W, ..]`.
+        dtypes: list of dtypes. Those of the results.
+
+    Returns:
+        The results, `[W, ..]` each.
+    """
+    total = tf.shape(next(iter(windows.values())))[0]
+    chunks = tf.maximum(1, (total + CHUNK - 1) // CHUNK)  # one without rows, for its shapes
+    arrays = [tf.TensorArray(dtype, size=chunks, infer_shape=False) for dtype in dtypes]
+
+    def body(number: Any, *arrays: Any) -> tuple[Any, ...]:
+        part = slice(number * CHUNK, (number + 1) * CHUNK)
+        result = function({name: values[part] for name, values in windows.items()})
+        written = zip(arrays, result, strict=True)
+        return number + 1, *(array.write(number, value) for array, value in written)
+
+    _, *arrays = tf.while_loop(
+        lambda number, *_: number < chunks, body, (0, *arrays), parallel_iterations=1
+    )
+    return [array.concat() for array in arrays]
+
+
+def shares(source: dict[str, tf.Tensor], relevance: tf.Tensor) -> tf.Tensor:
+    """Returns the logarithm of each passage's share of the relevance of its question's passages.
+
+    Passages without words have no share. If no passage is relevant, all are equally so.
+
+    Args:
+        source: dict. The output of `SANPreprocessor.source` for B N passages.
+        relevance: float32 `[B, N]`, at least 0 for passages with words.
+
+    Returns:
+        float32 `[B N]`.
+    """
+    has_words = tf.reduce_any(source["starts"] < source["ends"], axis=1)
+    present = tf.cast(tf.reshape(has_words, tf.shape(relevance)), tf.float32)
+    weights = present * tf.maximum(relevance, 0.0)
+    total = tf.reduce_sum(weights, axis=1, keepdims=True)
+    weights = tf.where(total > 0, weights, present)
+    share = tf.math.divide_no_nan(weights, tf.reduce_sum(weights, axis=1, keepdims=True))
+    share = tf.reshape(share, [-1])
+    return tf.where(share > 0, tf.math.log(tf.where(share > 0, share, 1.0)), 2 * LOG_ZERO)
+
+
+class BestSpans(NamedTuple):
+    """The best spans of B questions.
+
+    Attributes:
+        passage, begin, end: int32 `[B, K]`, the passage of each and its first and last word.
+        log_probability: float32 `[B, K]`, best first; below `LOG_ZERO` where there are fewer.
+        window: int32 `[B]`, the window of the best one; W for a question without windows.
+    """
+
+    passage: tf.Tensor
+    begin: tf.Tensor
+    end: tf.Tensor
+    log_probability: tf.Tensor
+    window: tf.Tensor
 
 
 def best_of_windows(
     row: tf.Tensor,
+    passage: tf.Tensor,
     begin: tf.Tensor,
     end: tf.Tensor,
     log_probability: tf.Tensor,
-    num_examples: Any,
+    num_questions: Any,
     count: int,
-) -> tuple[tuple[tf.Tensor, tf.Tensor], tf.Tensor, tf.Tensor]:
-    """Returns each example's best spans over its windows, a span in several windows once.
+) -> BestSpans:
+    """Returns each question's best spans over its windows, a span in several windows once.
 
     Time and memory are linear in the number of windows, but for the sorting.
 
     Args:
-        row: int32 `[W]`, the example of each window, rising.
+        row, passage: int32 `[W]`, the question and the passage of each window, rising.
         begin, end, log_probability: `[W, K]`, the best spans of each window; `begin` and `end` are
             positions in the passage.
-        num_examples: int32 scalar B.
+        num_questions: int32 scalar B.
         count: int. K.
-
-    Returns:
-        `(begin, end)` int32 `[B, K]`, the log-probabilities float32 `[B, K]`, below `LOG_ZERO`
-        where there are fewer spans, and the window of the best span, int32 `[B]`.
     """
     windows = tf.range(tf.size(row))
-    first = tf.searchsorted(row, tf.range(num_examples))
+    first = tf.searchsorted(row, tf.range(num_questions))
     most = tf.reduce_max(tf.concat([tf.math.bincount(row), [1]], axis=0))
-    # Window w of an example and the span's rank in it: [B, most, K].
+    # Window w of a question and the span's rank in it: [B, most, K].
     index = tf.stack([row, windows - tf.gather(first, row)], axis=1)
-    shape = tf.stack([num_examples, most, count])
+    shape = tf.stack([num_questions, most, count])
 
-    def spread(values, fill):
-        empty = tf.fill(shape, tf.constant(fill, values.dtype))
+    def spread(values: tf.Tensor, fill: Any) -> tf.Tensor:
+        empty = tf.fill(shape, tf.cast(fill, values.dtype))
         return tf.reshape(
-            tf.tensor_scatter_nd_update(empty, index, values), [num_examples, most * count]
+            tf.tensor_scatter_nd_update(empty, index, values), [num_questions, most * count]
         )
 
     begin, end = spread(begin, -1), spread(end, -1)
     scores = spread(log_probability, 2 * LOG_ZERO)
-    window = spread(tf.repeat(windows[:, None], count, axis=1), 0)
+    window = spread(tf.repeat(windows[:, None], count, axis=1), tf.size(row))
+    passage = spread(tf.repeat(passage[:, None], count, axis=1), 0)
     # Windows overlap: of equal spans, which are sorted side by side, the most probable one is kept.
-    span = tf.cast(begin, tf.int64) * 2**32 + tf.cast(end, tf.int64)
+    size = tf.cast(tf.reduce_max(tf.pad(end, [[0, 1], [0, 1]])) + 2, tf.int64)
+    span = tf.cast(passage, tf.int64) * size + tf.cast(begin, tf.int64) + 1
+    span = span * size + tf.cast(end, tf.int64) + 1
     order = tf.argsort(scores, axis=1, direction="DESCENDING", stable=True)
     by_span = tf.argsort(tf.gather(span, order, batch_dims=1), axis=1, stable=True)
     order = tf.gather(order, by_span, batch_dims=1)
-    begin, end, scores, window, span = (
-        tf.gather(values, order, batch_dims=1) for values in (begin, end, scores, window, span)
-    )
+    span = tf.gather(span, order, batch_dims=1)
     repeated = tf.pad(span[:, 1:] == span[:, :-1], [[0, 0], [1, 0]])
-    scores = tf.where(repeated, 2 * LOG_ZERO, scores)
+    scores = tf.where(repeated, 2 * LOG_ZERO, tf.gather(scores, order, batch_dims=1))
     scores, selected = tf.math.top_k(scores, count)
-    begin, end = (tf.gather(values, selected, batch_dims=1) for values in (begin, end))
-    best = tf.gather(window, selected[:, 0], batch_dims=1)
-    return (tf.maximum(begin, 0), tf.maximum(end, 0)), scores, best
+    selected = tf.gather(order, selected, batch_dims=1)
+    begin, end, passage, window = (
+        tf.gather(values, selected, batch_dims=1) for values in (begin, end, passage, window)
+    )
+    return BestSpans(passage, tf.maximum(begin, 0), tf.maximum(end, 0), scores, window[:, 0])
 
 
-def _characters(passage, starts, ends):
-    """Returns the passage's code points from `starts` to `ends`, both `[B, K]`; `""` for none."""
-    text = tf.strings.unicode_transcode(passage, "UTF-8", "UTF-8", errors="replace")
-    text = tf.repeat(text[:, None], tf.shape(starts)[1], axis=1)
-    return tf.strings.substr(text, tf.maximum(starts, 0), ends - starts, unit="UTF8_CHAR")
+def span_outputs(
+    source: dict[str, tf.Tensor], texts: tf.Tensor, best: BestSpans, num_passages: Any
+) -> dict[str, tf.Tensor]:
+    """Returns the best spans as characters of their passages.
+
+    Args:
+        source: dict. The output of `SANPreprocessor.source`.
+        texts: string `[B N]`, all passages.
+        best: `BestSpans`.
+        num_passages: int32 scalar N.
+    """
+    real = best.log_probability > 0.5 * LOG_ZERO
+    row = tf.range(tf.shape(real)[0])[:, None] * num_passages + best.passage
+    last = tf.shape(source["starts"])[1] - 1
+    starts, ends = (
+        tf.where(real, tf.gather_nd(source[name], tf.stack([row, tf.minimum(at, last)], -1)), -1)
+        for name, at in (("starts", best.begin), ("ends", best.end))
+    )
+    characters = tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="replace")
+    outputs = {
+        "answers": tf.strings.substr(
+            tf.gather(characters, row), tf.maximum(starts, 0), ends - starts, unit="UTF8_CHAR"
+        ),
+        "starts": starts,
+        "ends": ends,
+        "answer_passages": tf.where(real, best.passage, -1),
+        "probabilities": tf.where(real, tf.exp(best.log_probability), 0.0),
+    }
+    names = {"answer": "answers", "start": "starts", "end": "ends", "passage": "answer_passages"}
+    names["probability"] = "probabilities"
+    return outputs | {name: outputs[several][:, 0] for name, several in names.items()}
+
+
+def step_outputs(
+    source: dict[str, tf.Tensor],
+    windows: dict[str, tf.Tensor],
+    steps: Sequence[tf.Tensor],
+    window: tf.Tensor,
+) -> dict[str, tf.Tensor]:
+    """Returns the distributions of all steps in a window per question, and its words.
+
+    Args:
+        source, windows: dicts. The outputs of `SANPreprocessor.source` and `windows`.
+        steps: list. The values of `STEPS`, `[W, ..]`.
+        window: int32 `[B]`; W for none, which gets zeros.
+    """
+    row, first = (tf.gather(tf.pad(windows[n], [[0, 1]]), window) for n in ("row", "first"))
+    size, width = tf.shape(source["starts"])[1], tf.shape(windows["passage_ids"])[1]
+    position = first[:, None] + tf.range(width)
+    inside = (position < size) & (window < tf.size(windows["row"]))[:, None]
+    index = tf.stack([tf.repeat(row[:, None], width, 1), tf.minimum(position, size - 1)], -1)
+    outputs = {
+        f"word_{name}": tf.where(inside, tf.gather_nd(source[name], index), 0)
+        for name in ("starts", "ends")
+    }
+    for name, values in zip(STEPS, steps, strict=True):
+        values = values if name == "step_weights" else tf.exp(values)
+        padding = [[0, 1]] + [[0, 0]] * (values.shape.rank - 1)
+        outputs[name] = tf.gather(tf.pad(values, padding), window)
+    return outputs

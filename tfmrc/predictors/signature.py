@@ -20,7 +20,7 @@ from tfmrc.predictors.errors import RequestError
 from tfmrc.predictors.inputs import check_names, cut_passages, status_message
 from tfmrc.predictors.process import check_process, this_process
 from tfmrc.predictors.versions import newest_version
-from tfmrc.storage.manifest import manifest_of, verify_files
+from tfmrc.storage.manifest import EXPORT_FORMAT, manifest_of, verify_files
 from tfmrc.utils.files import check_links
 
 __all__ = ["SavedModel", "SavedSignature"]
@@ -43,7 +43,7 @@ class SavedModel:
     Raises:
         FileNotFoundError: If there is no SavedModel.
         tfmrc.storage.DamagedError: If a file differs from what was written.
-        ValueError: If TensorFlow cannot load it.
+        ValueError: If TensorFlow cannot load it, or an earlier tfmrc exported it.
         RuntimeError: In a process that was forked after a predictor was made or loaded.
     """
 
@@ -51,6 +51,11 @@ class SavedModel:
         this_process()  # an error before anything is loaded
         self.path = newest_version(path)
         self.card = _card(self.path)
+        if self.card and self.card.get("format") != EXPORT_FORMAT:
+            raise ValueError(
+                f"{self.path} was exported by another tfmrc, with other inputs and outputs: export "
+                "it again."
+            )
         check_links(self.path)
         if verify and (self.card or manifest_of(self.path) is not None):
             verify_files(self.path)

@@ -1,10 +1,10 @@
 """Tasks of a predictor and requests to it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Query", "Task", "refuse_start", "stream_of_passages"]
+__all__ = ["Query", "Task", "stream_of_passages"]
 
 
 @dataclass(frozen=True)
@@ -57,19 +57,10 @@ class Query:
                 asks about answers also reads `answers` and `spans`, a model with `ranker="gold"`
                 `relevance`.
             task: `Task`. The task.
-
-        Raises:
-            TypeError: If the example is a dict or another object without these attributes.
         """
-        if not hasattr(example, "passages"):
-            raise TypeError(
-                "An example is a `tfmrc.data.Example`, or an object with its attributes; "
-                "`tfmrc.data.read_table(rows)` makes examples of dicts and data frames. "
-                f"Received: {type(example).__name__} {example!r:.80}"
-            )
-        passages = sequence_of_passages(example.passages)
+        passages = tuple(stream_of_passages(example.passages))
+        relevance = getattr(example, "relevance", None)
         if task.target != "question":
-            relevance = getattr(example, "relevance", None)
             return cls(example.question, passages, relevance=relevance)
         answers = getattr(example, "answers", None) or {}
         references = answers.get(task.style) or next(iter(answers.values()), ())
@@ -79,7 +70,7 @@ class Query:
         for span in getattr(example, "spans", ()):
             if passages[span.passage][span.start : span.end] == answer:
                 return cls("", passages, answer, span.passage, span.start)
-        relevant = getattr(example, "relevance", None) or (False,) * len(passages)
+        relevant = relevance or (False,) * len(passages)
         order = sorted(range(len(passages)), key=lambda number: not relevant[number])
         holding = next((number for number in order if answer in passages[number]), 0)
         return cls("", passages, answer, holding)
@@ -89,34 +80,7 @@ class Query:
         """The passage that holds the answer; `""` if there is no passage."""
         return self.passages[self.answer_passage] if self.passages else ""
 
-    @property
-    def joined_passages(self) -> str:
-        """All passages as one, with a space between them."""
-        return " ".join(self.passages)
 
-
-def sequence_of_passages(passages: Any) -> tuple[str, ...]:
-    """Returns passages as a tuple; a single string is one passage.
-
-    Raises:
-        TypeError: If they are neither a string nor a sequence.
-    """
-    if not isinstance(passages, Iterable) or isinstance(passages, Mapping):
-        raise TypeError(
-            f"`passages` must be a text or a list of texts. Received: passages={passages!r:.80}"
-        )
-    return (passages,) if isinstance(passages, str) else tuple(passages)
-
-
-def stream_of_passages(passages: Iterable[str]) -> Iterable[str]:
+def stream_of_passages(passages: str | Iterable[str]) -> Iterable[str]:
     """Returns passages that are read one after the other; a single string is one passage."""
     return (passages,) if isinstance(passages, str) else passages
-
-
-def refuse_start(answer_start: int | None) -> None:
-    """Raises a ValueError if a model that does not locate answers is given an answer's position."""
-    if answer_start is not None:
-        raise ValueError(
-            "This model reads an answer without its position: give no `answer_start`. "
-            f"Received: answer_start={answer_start!r}"
-        )

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from tfmrc.data.batching.dataset import make_dataset
 from tfmrc.data.batching.training_example import Source
-from tfmrc.preprocessing.encoder_inputs import check_reading, subwords_of
+from tfmrc.preprocessing.encoder_inputs import subwords_of
 from tfmrc.preprocessing.span_labels import check_spans
 from tfmrc.preprocessing.styles import Styles
 from tfmrc.text.counting import Record
@@ -19,7 +19,7 @@ from tfmrc.text.pickling import Pickled
 from tfmrc.text.subwords import SubwordTokenizer
 from tfmrc.text.tokenizer import Tokenizer
 from tfmrc.text.vocabulary import FILE_NAME, Vectors, Vocabulary
-from tfmrc.utils.arguments import check_arguments, parameters_of
+from tfmrc.utils.arguments import check_arguments, check_whole_numbers, parameters_of
 
 Tensors = dict[str, tf.Tensor]
 ENCODER = "encoder"  # folder of the subwords among the assets
@@ -50,7 +50,7 @@ class Preprocessor(Pickled, tf.Module):
         **sizes: Further positive integers, which become attributes.
 
     Raises:
-        TypeError: An argument is unknown, or `vocabulary` is not a vocabulary.
+        TypeError: An argument is unknown.
         ValueError: A size is not a positive integer, or styles are missing, empty or repeated.
 
     Example:
@@ -95,20 +95,12 @@ Received: pasage_length=9
         **sizes: int,
     ):
         super().__init__()
-        check_reading(reading)
         self.subwords = subwords_of(encoder)
         self.reading = reading
-        if not hasattr(vocabulary, "lookup"):
-            raise TypeError(
-                f"{type(self).__name__} needs a `tfmrc.text.Vocabulary`: Vocabulary(words), "
-                f"Vocabulary.load(path) or {type(self).__name__}.from_examples(examples). "
-                f"Received: vocabulary={vocabulary!r:.80}"
-            )
         if generation_vocabulary_size is not None:
             sizes = sizes | {"generation_vocabulary_size": generation_vocabulary_size}
+        check_whole_numbers(1, **sizes)
         for name, size in sizes.items():
-            if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-                raise ValueError(f"`{name}` must be a positive integer. Received: {name}={size!r}")
             setattr(self, name, size)
         self.vocabulary = vocabulary
         self.tokenizer = Tokenizer()
@@ -287,21 +279,10 @@ Received: pasage_length=9
             vocabulary: `Vocabulary`, or str or path of a folder of `save_assets`.
         """
         config = dict(config)
-        num_oov_buckets = config.pop("num_oov_buckets", None)
+        num_oov_buckets = config.pop("num_oov_buckets")
         if config.get("encoder") == ENCODER:
-            if isinstance(vocabulary, Vocabulary):
-                raise ValueError(
-                    f"The subwords of a {cls.__name__} with an encoder are loaded from a folder: "
-                    "use `from_config(config, folder)`, or add the encoder to the configuration. "
-                    f"Received: vocabulary={vocabulary!r:.80}"
-                )
             config["encoder"] = SubwordTokenizer.from_assets(Path(vocabulary) / ENCODER)
         if not isinstance(vocabulary, Vocabulary):
-            if not isinstance(num_oov_buckets, int):
-                raise ValueError(
-                    f"A configuration of {cls.__name__} must have an integer `num_oov_buckets`. "
-                    f"Received: num_oov_buckets={num_oov_buckets!r}"
-                )
             vocabulary = Vocabulary.load(vocabulary, num_oov_buckets)
         return cls(vocabulary, **config)
 

@@ -171,8 +171,6 @@ class DAANetPreprocessor(Preprocessor):
             `tfmrc.text.SubwordTokenizer.joint`. With `word_features` those of the passage's words
             beside this text, `{name}_passage_features` float32 `[B, n, F]`.
 
-        Raises:
-            ValueError: there is no source, and the encoder reads jointly or words have features.
         """
         with tf.device(DEVICE):
             tokens = self._tokens(strings(name, text), self._length_of(name))
@@ -262,13 +260,6 @@ class DAANetPreprocessor(Preprocessor):
     def _read_with_passage(self, tokens: FlatTokens, name: str, source: Tensors | None) -> Tensors:
         """What depends on a given text and the passage together."""
         jointly = self.subwords is not None and self.reading == "joint"
-        if source is None and (jointly or self.word_features):
-            needs = (
-                f"The encoder reads {name} and passage as one sequence"
-                if jointly
-                else f"The words of the passage are compared with those of the {name}"
-            )
-            raise ValueError(f"{needs}: given(text, name, source). Received: source=None")
         result: Tensors = {}
         if self.subwords is not None and source is not None and jointly:
             passage = Subwords(source["passage_subwords"], source["passage_counts"])

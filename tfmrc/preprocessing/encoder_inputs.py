@@ -25,26 +25,9 @@ READINGS_OF_PASSAGES = {
 
 
 def subwords_of(encoder: Any) -> SubwordTokenizer | None:
-    """Returns the subword tokenizer of an encoder, or the argument if it is one or None.
-
-    Raises:
-        TypeError: The argument is neither an encoder, a subword tokenizer nor None.
-    """
-    subwords = getattr(encoder, "subwords", encoder)
-    if subwords is None or isinstance(subwords, SubwordTokenizer):
-        return subwords
-    raise TypeError(
-        "`encoder` must be the result of `tfmrc.encoders.from_preset`, a "
-        f"`tfmrc.text.SubwordTokenizer`, or None. Received: encoder={encoder!r:.80}"
-    )
-
-
-def check_reading(reading: str) -> None:
-    """Raises a ValueError unless `reading` is one of `READINGS`."""
-    if reading not in READINGS:
-        raise ValueError(
-            f"`reading` must be one of {sorted(READINGS)}. Received: reading={reading!r}"
-        )
+    """Returns the subword tokenizer of an encoder, or the argument if it is one or None."""
+    subwords: SubwordTokenizer | None = getattr(encoder, "subwords", encoder)
+    return subwords
 
 
 def spaced(tokens: FlatTokens) -> tf.Tensor:

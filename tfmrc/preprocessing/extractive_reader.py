@@ -5,8 +5,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tfmrc.preprocessing.base import COUNTING, DEVICE, Preprocessor, Tensors
-from tfmrc.preprocessing.encoder_inputs import subwords_of
+from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
 from tfmrc.preprocessing.labels import mean_of_counted
 from tfmrc.text.layout import longest, same_batch, strings
 from tfmrc.text.subwords import SubwordTokenizer
@@ -69,7 +68,7 @@ class ExtractiveReaderPreprocessor(Preprocessor):
         self,
         vocabulary: Vocabulary | None = None,
         *,
-        encoder: Any = None,
+        encoder: Any,
         window_length: int | None = None,
         overlap: int | None = None,
         question_length: int = 64,
@@ -78,12 +77,7 @@ class ExtractiveReaderPreprocessor(Preprocessor):
         unanswerable: bool = False,
         styles: tuple[str, ...] = ("span",),
     ):
-        subwords = subwords_of(encoder)
-        if subwords is None:
-            raise ValueError(
-                "An extractive reader needs the subwords of a pretrained encoder: pass `encoder=`. "
-                "Received: encoder=None"
-            )
+        subwords: SubwordTokenizer = getattr(encoder, "subwords", encoder)
         super().__init__(
             Vocabulary(()),
             styles=styles,
@@ -126,14 +120,8 @@ class ExtractiveReaderPreprocessor(Preprocessor):
         first occurrence, if `styles` is not given.
 
         Raises:
-            TypeError: An argument does not exist, or is one of how words are counted.
+            TypeError: An argument does not exist.
         """
-        counting = [name for name in COUNTING if name in arguments]
-        if counting:
-            raise TypeError(
-                "An extractive reader reads the subwords of its encoder, and no words are counted. "
-                f"Received: {', '.join(f'{name}={arguments[name]!r}' for name in counting)}"
-            )
         if "styles" not in arguments:
             read = examples() if callable(examples) else examples
             styles = dict.fromkeys(style for example in read for style in example.answers)

@@ -163,14 +163,9 @@ class SANPreprocessor(Preprocessor):
             points of the passage, and `truncated` bool `[B]`.
 
         Raises:
-            ValueError: Annotations are missing or unknown.
             tf.errors.InvalidArgumentError: The batch sizes differ, or the numbers of tags and words
                 of a text differ.
         """
-        if set(annotations) != set(self.annotations):
-            raise ValueError(
-                f"The annotations must be {list(self.annotations)}. Received: {sorted(annotations)}"
-            )
         with tf.device(DEVICE):
             question = strings("question", question)
             passage = strings("passage", passage)
@@ -295,14 +290,18 @@ class SANPreprocessor(Preprocessor):
             source: dict. The output of `source` for the whole passages of B examples.
 
         Returns:
-            The model's inputs for W windows, and int32 `[W]`: `row`, the example, and `first`, the
-            position in the passage of the window's first word.
+            The model's inputs for W windows, at least one, and otherwise none of a passage without
+            words; and int32 `[W]`: `row`, the example, and `first`, the position in the passage of
+            the window's first word.
         """
         ids = source["passage_ids"]
         size = tf.minimum(tf.shape(ids)[1], self.passage_length)
         lengths = tf.reduce_sum(tf.cast(source["starts"] < source["ends"], tf.int32), axis=1)
         further = tf.maximum(lengths - size, 0)
-        counts = 1 + (further + self.stride - 1) // self.stride
+        has_words = lengths > 0
+        # One even without any word: layers do not agree on zero rows.
+        read = has_words | ((tf.range(tf.size(lengths)) == 0) & ~tf.reduce_any(has_words))
+        counts = tf.where(read, 1 + (further + self.stride - 1) // self.stride, 0)
         row = tf.repeat(tf.range(tf.shape(ids)[0]), counts)
         first = (tf.range(tf.size(row)) - tf.gather(tf.cumsum(counts) - counts, row)) * self.stride
         position = first[:, None] + tf.range(size)

@@ -21,13 +21,10 @@ class Styles:
     """
 
     def __init__(self, names: Iterable[str]):
-        if isinstance(names, str):
-            raise ValueError(f"Styles must be a list of names. Received: styles={names!r}")
         self.names = tuple(names)
-        if not self.names or not all(self.names) or len(set(self.names)) < len(self.names):
+        if isinstance(names, str) or not self.names or len({*self.names, ""}) <= len(self.names):
             raise ValueError(
-                "Styles must be one or more distinct, non-empty names. "
-                f"Received: styles={self.names!r}"
+                f"Styles must be a list of distinct, non-empty names. Received: styles={names!r}"
             )
 
     def lookup(self, style: tf.Tensor) -> tf.Tensor:

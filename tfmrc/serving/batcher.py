@@ -18,7 +18,15 @@ Arrays = dict[str, np.ndarray]
 #: Outputs with a column for each word or candidate, by the output that tells the count per row.
 RAGGED = {
     "num_words": (
-        ("words", "sources", "source_texts", "passage_indices", "starts", "ends", "mixture"),
+        (
+            "words",
+            "sources",
+            "source_texts",
+            "word_passages",
+            "word_starts",
+            "word_ends",
+            "mixture",
+        ),
         lambda counts: counts,
     ),
     "answer_starts": (

@@ -15,7 +15,7 @@ except ImportError as error:
     raise ImportError(f"{error}. Install it with `pip install tfmrc[serve]`.") from error
 
 from tfmrc.predictors.errors import RequestError
-from tfmrc.predictors.generated import GeneratedQuestion
+from tfmrc.predictors.generated import GeneratedText
 from tfmrc.predictors.queries import SignatureQuery, answer_query, ask_query, check_finds_answers
 from tfmrc.predictors.result import Result
 from tfmrc.predictors.task import stream_of_passages
@@ -148,7 +148,7 @@ class Client:
                 tells. Default: None.
 
         Returns:
-            An `Answer`, `SpanAnswer`, `GeneratedText` or `Result`, as of the exported predictor.
+            A `SpanAnswer` or `GeneratedText`, as of the exported predictor.
 
         Raises:
             RequestError: If the server refuses the request; the message is the server's.
@@ -158,9 +158,7 @@ class Client:
         chosen = self._first_style if style is None else style
         return self._run(answer_query(self.signatures(), question, passages, chosen))
 
-    def ask(
-        self, *, passage: str, answer: str, answer_start: int | None = None
-    ) -> GeneratedQuestion:
+    def ask(self, *, passage: str, answer: str, answer_start: int | None = None) -> GeneratedText:
         """Generates a question about an answer; see `tfmrc.Predictor.ask`.
 
         Args:
@@ -173,12 +171,12 @@ class Client:
             RequestError: If the server refuses the request; the message is the server's.
             ConnectionError: If there is no server.
         """
-        question: GeneratedQuestion = self._run(
+        question: GeneratedText = self._run(
             ask_query(self.signatures(), passage, answer, answer_start)
         )
         return question
 
-    def generate_from_passage(self, passages: Iterable[str]) -> Iterator[list[GeneratedQuestion]]:
+    def generate_from_passage(self, passages: Iterable[str]) -> Iterator[list[GeneratedText]]:
         """Generates questions about answer candidates of each passage.
 
         Args:
@@ -193,15 +191,14 @@ class Client:
         check_finds_answers(self.signatures())
         for passage in stream_of_passages(passages):
             outputs = self.run({"passage": [passage]}, "generate_from_passage")
-            yield GeneratedQuestion.of_candidates(outputs, 0)
+            yield GeneratedText.of_candidates(outputs, 0)
 
     def run(
         self, inputs: Mapping[str, Sequence[Any]], signature: str = "serving_default"
     ) -> dict[str, Any]:
         """Runs any signature of any model; every output has a row per example.
 
-        `Answer.from_outputs`, `SpanAnswer.from_outputs`, `GeneratedText.from_outputs` and
-        `GeneratedQuestion.about` read a row.
+        `SpanAnswer.from_outputs` and `GeneratedText.from_outputs` read a row.
 
         Args:
             inputs: dict. For each input the values, one per example.

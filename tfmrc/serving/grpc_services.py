@@ -83,7 +83,7 @@ class _PredictionService(_Base, prediction_service_pb2_grpc.PredictionServiceSer
             reply = predict_pb2.PredictResponse()
             for name in request.output_filter or outputs:
                 if name not in outputs:
-                    names = ", ".join(outputs)
+                    names = ", ".join(sorted(outputs))
                     raise RequestError(f"The outputs are {names}. Received: {name!r:.80}")
                 values = outputs[name]
                 dtype = tf.string if values.dtype == object else None

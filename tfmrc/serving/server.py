@@ -104,7 +104,7 @@ class Server:
         scheme = "http" if self._tls is None else "https"
         self.url = f"{scheme}://{_address(host, self._socket.getsockname()[1])}"
         try:
-            self._load()
+            self._load(strict=isinstance(models, Mapping))
         except BaseException:
             self.manager.close()
             self._socket.close()
@@ -135,14 +135,15 @@ class Server:
     def __repr__(self) -> str:
         return f"<Server {self.url}: {', '.join(self.manager.names)}>"
 
-    def _load(self) -> None:
-        """Loads the models; those without a manifest when their files stay the same."""
+    def _load(self, *, strict: bool) -> None:
+        """Loads the models; raises if none is served, or if `strict` and one is refused."""
         self.manager.poll()
         if any(version.state == "START" for version in self.manager.versions()):
+            # Without a manifest it is loaded if its files stay the same.
             time.sleep(min(self._poll_seconds, 2.0))
             self.manager.poll()
         refused = [version for version in self.manager.versions() if version.error]
-        if refused:
+        if refused and (strict or not self.manager.names):
             raise ValueError(f"{refused[0].name} is not served: {refused[0].error}")
         if not self.manager.names:
             raise FileNotFoundError(

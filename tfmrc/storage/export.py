@@ -31,7 +31,7 @@ def export_saved_model(
 ) -> Path:
     """Writes a predictor as a SavedModel in `<name>/<version>/`, as TensorFlow Serving reads it.
 
-    The signatures are those of `predictor.build_signatures(options)`. The SavedModel includes the
+    The signatures are those of `predictor.export_signatures(options)`. The SavedModel includes the
     vocabulary, the lookup tables and the current weights of the model. `assets.extra` has requests
     that TensorFlow Serving runs at start-up, a model card as JSON and Markdown, the metrics, and a
     digest of every file (`tfmrc.storage.verify`).
@@ -50,9 +50,9 @@ def export_saved_model(
         The version's folder.
 
     Raises:
-        ValueError: If the path does not end in a number below 2**63, or the graph calls Python, or
-            uses a variable or a table that is no attribute of a layer, the preprocessor or the
-            predictor.
+        ValueError: If the path does not end in a number below 2**63, or the graph calls Python.
+        AssertionError: If the graph uses a variable or a table that is no attribute of a layer, the
+            preprocessor or the predictor.
         FileExistsError: If the version exists and `overwrite` is False, or it is a link, a file or
             a folder that is no export.
         OSError: If the disk is full, or the file system fails otherwise.
@@ -70,7 +70,7 @@ def export_saved_model(
             f"the command line, overwrite=True in Python. Received: overwrite={overwrite}"
         )
 
-    signatures = predictor.build_signatures(options)
+    signatures = predictor.export_signatures(options)
     with portable():  # a graph that leaves the process runs on every device
         concrete = {name: each.get_concrete_function() for name, each in signatures.items()}
     for traced in concrete.values():
@@ -93,12 +93,6 @@ def export_saved_model(
             tf.saved_model.save(module, str(part), signatures=concrete, options=saving)
         except tf.errors.OpError as error:  # of TensorFlow's files, such as a full disk
             raise OSError(f"{path} cannot be written: {error.message}") from error
-        except AssertionError as error:
-            raise ValueError(
-                "The graph uses a variable or a table that no part of the predictor holds: make it "
-                "an attribute of the layer, the preprocessor or the predictor. "
-                f"Received: {str(error).rpartition('referencing this tensor = ')[2]:.200}"
-            ) from error
         request = predictor.warmup_request()
         if request:
             write_warmup_requests(part, path.parent.name, [request])

@@ -11,7 +11,8 @@ __all__ = ["DamagedError", "Verification", "verify", "verify_files", "write_mani
 
 FILE_NAME = "manifest.json"
 EXTRA = "assets.extra"  # SavedModel's folder for files that TensorFlow does not read
-FORMAT = 1
+EXPORT_FORMAT = 2  # of inputs and outputs of signatures, in the model card
+KEYS = ("sha256", "size")
 
 
 class DamagedError(ValueError):
@@ -54,7 +55,8 @@ def write_manifest(folder: Path) -> Path:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path != manifest
     }
-    manifest.write_bytes(_written(files))
+    text = json.dumps({"files": files}, ensure_ascii=False, indent=2, sort_keys=True)
+    manifest.write_text(text + "\n", encoding="utf-8")
     return manifest
 
 
@@ -68,10 +70,9 @@ def manifest_of(folder: Path) -> Path | None:
 
 def listed_files(folder: Path) -> list[str]:
     """Returns the names that a folder's manifest lists, or [] if it has none or a damaged one."""
-    manifest = manifest_of(folder)
     try:
-        return [] if manifest is None else list(_files_of(manifest))
-    except DamagedError:
+        return list(_entries(folder))
+    except (FileNotFoundError, DamagedError):
         return []
 
 
@@ -88,29 +89,29 @@ def verify_files(folder: str | PathLike[str]) -> Verification:
         DamagedError: If a file is missing or differs from what was written.
     """
     folder = Path(folder)
+    entries = _entries(folder)
+    for name, entry in entries.items():
+        path = folder / name
+        is_there = path.is_file()
+        # The size first: a cut file is found without reading it.
+        if not is_there or path.stat().st_size != entry["size"] or _digest(path) != entry["sha256"]:
+            problem = "differs from what was written" if is_there else "is missing"
+            raise DamagedError(f"{folder} is damaged: {name} {problem}.")
+    return Verification(folder, len(entries), sum(entry["size"] for entry in entries.values()))
+
+
+def _entries(folder: Path) -> dict[str, Any]:
+    """Returns size and digest of each file, as the manifest of a folder lists them."""
     manifest = manifest_of(folder)
     if manifest is None:
         raise FileNotFoundError(
             f"{folder} has no {FILE_NAME}: it was not written by tfmrc, or the file is missing."
         )
-    size = 0
-    files = _files_of(manifest)
-    for name, entry in files.items():
-        path = folder / name
-        if not path.is_file():
-            raise DamagedError(f"{folder} is damaged: {name} is missing.")
-        length = path.stat().st_size
-        if length != entry["size"]:
-            raise DamagedError(
-                f"{folder} is damaged: {name} has {length:,} bytes, but {entry['size']:,} were "
-                "written."
-            )
-        if _digest(path) != entry["sha256"]:
-            raise DamagedError(
-                f"{folder} is damaged: {name} differs from what was written (SHA-256)."
-            )
-        size += length
-    return Verification(folder, len(files), size)
+    try:
+        entries: dict[str, Any] = json.loads(manifest.read_bytes())["files"]
+        return {name: {key: entry[key] for key in KEYS} for name, entry in entries.items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DamagedError(f"{manifest} is damaged: {error!r}") from error
 
 
 def verify(folder: str | PathLike[str]) -> list[Verification]:
@@ -148,11 +149,12 @@ def verify(folder: str | PathLike[str]) -> list[Verification]:
     }
     results, damaged = [], []
     for each in sorted(folders):
-        if not _hidden(each, folder):
-            try:
-                results.append(verify_files(each))
-            except DamagedError as error:
-                damaged.append(str(error))
+        if any(part.startswith(".") for part in each.relative_to(folder).parts):
+            continue  # still being written
+        try:
+            results.append(verify_files(each))
+        except DamagedError as error:
+            damaged.append(str(error))
     if damaged:
         raise DamagedError("\n".join([*damaged, *map(str, results)]))
     if not results:
@@ -160,38 +162,6 @@ def verify(folder: str | PathLike[str]) -> list[Verification]:
     return results
 
 
-def _hidden(path: Path, folder: Path) -> bool:
-    """Returns True if a path is in a folder that is still being written."""
-    return any(part.startswith(".") for part in path.relative_to(folder).parts)
-
-
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _written(files: dict[str, Any]) -> bytes:
-    """Returns the manifest's bytes, with a digest of its own content."""
-    listed = json.dumps(files, ensure_ascii=False, indent=2, sort_keys=True)
-    digest = hashlib.sha256(listed.encode()).hexdigest()
-    manifest = {"files": files, "format": FORMAT, "sha256_of_files": digest}
-    return json.dumps(manifest, ensure_ascii=False, indent=2, sort_keys=True).encode() + b"\n"
-
-
-def _files_of(path: Path) -> dict[str, Any]:
-    """Returns the entries of a manifest whose bytes are exactly those that were written."""
-    content = path.read_bytes()
-    try:
-        files: dict[str, Any] = json.loads(content)["files"]
-        intact = _written(files) == content and all(
-            isinstance(entry["size"], int) and not _leads_out(name) for name, entry in files.items()
-        )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise DamagedError(f"{path} is damaged: {error}") from error
-    if not intact:
-        raise DamagedError(f"{path} is damaged: it differs from what was written.")
-    return files
-
-
-def _leads_out(name: str) -> bool:
-    return Path(name).is_absolute() or ".." in Path(name).parts

@@ -7,10 +7,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import tensorflow as tf
-
-from tfmrc.storage.meanings import INPUTS, output_meanings
+from tfmrc.storage.manifest import EXPORT_FORMAT
 from tfmrc.storage.parts import tool_versions
 
 __all__ = ["write_model_card"]
@@ -19,6 +16,32 @@ REQUIREMENTS = (
     "The graph uses operations of tensorflow-text: TensorFlow Serving's official builds have them; "
     "in Python, import tensorflow_text before `tf.saved_model.load`."
 )
+
+INPUTS = {
+    "question": "the question",
+    "passages": "the passages; an empty string for a missing one",
+    "style": "the style of the answer",
+    "passage": "the passage",
+    "answer": "the answer to ask about",
+    "answer_start": "offset of its first character (code point); -1 for its first occurrence",
+}
+OUTPUTS = {
+    "answer": "the best answer",
+    "passage": "index of the passage that it is from; -1 for none",
+    "probability": "its probability",
+    "start": "offset of its first character (code point) in its passage; -1 for no answer",
+    "end": "offset after its last character; -1 for no answer",
+    "answers": "the best answers, best first; empty where there are fewer",
+    "starts": "offset of the first character of each in its passage; -1 for none",
+    "ends": "offset after the last character of each; -1 for none",
+    "answer_passages": "index of the passage of each; -1 for none",
+    "question": "the best question",
+    "questions": "the questions, best first",
+    "probabilities": "the probability of each",
+    "log_probabilities": "the logarithm of each probability",
+    "finished": "false for each text that was cut at the greatest length",
+    "truncated": "true if a text was longer than the model reads",
+}
 
 
 def write_model_card(
@@ -42,8 +65,11 @@ def write_model_card(
         metrics: dict. Measured results of the model, any JSON value.
     """
     model, preprocessor = predictor.model, predictor.preprocessor
-    signatures = {name: _signature(function) for name, function in concrete.items()}
+    signatures = {
+        name: _signature(name, function, predictor.meanings) for name, function in concrete.items()
+    }
     card = {
+        "format": EXPORT_FORMAT,
         "name": path.parent.name,
         "version": int(path.name),
         "exported": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -51,7 +77,7 @@ def write_model_card(
         "requirements": REQUIREMENTS,
         "predictor": type(predictor).__name__,
         "tasks": [asdict(task) for task in predictor.tasks],
-        "trained_parts": predictor.trained_parts,
+        "trained_outputs": getattr(model, "trained_outputs", None),
         "model": {
             "class": type(model).__name__,
             "parameters": int(model.count_params()),
@@ -94,29 +120,28 @@ def _pretrained(model: Any) -> dict[str, Any]:
 
 
 def _write(path: Path, value: Any) -> None:
-    text = json.dumps(value, ensure_ascii=False, indent=2, default=_number)
+    # An option may be a number of NumPy.
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=lambda number: number.item())
     path.write_text(text + "\n", encoding="utf-8")
 
 
-def _number(value: Any) -> Any:
-    """Returns a number of NumPy, which an option may be, as one of Python."""
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"A {type(value).__name__} is no JSON value. Received: {value!r:.80}")
+def _signature(name: str, concrete: Any, meanings: Mapping[str, str]) -> dict[str, Any]:
+    """Describes inputs and outputs; the meaning of one signature's has its name before it."""
 
+    def described(tensors: Mapping[str, Any], common: Mapping[str, str]) -> dict[str, Any]:
+        known = {**common, **meanings}
+        return {
+            key: {
+                "dtype": tensor.dtype.name,
+                "shape": tensor.shape.as_list(),
+                "meaning": known.get(f"{name}/{key}", known.get(key, "")),
+            }
+            for key, tensor in tensors.items()
+        }
 
-def _signature(concrete: Any) -> dict[str, Any]:
-    inputs, outputs = concrete.structured_input_signature[0], concrete.structured_outputs
-    meanings = output_meanings(outputs)
-    return {
-        "inputs": {spec.name: _described(INPUTS, spec.name, spec) for spec in inputs},
-        "outputs": {name: _described(meanings, name, outputs[name]) for name in sorted(outputs)},
-    }
-
-
-def _described(meanings: Mapping[str, str], name: str, tensor: tf.Tensor) -> dict[str, Any]:
-    shape = [None if size is None else int(size) for size in tensor.shape]
-    return {"dtype": tensor.dtype.name, "shape": shape, "meaning": meanings.get(name, "")}
+    inputs = {spec.name: spec for spec in concrete.structured_input_signature[0]}
+    outputs = dict(sorted(concrete.structured_outputs.items()))
+    return {"inputs": described(inputs, INPUTS), "outputs": described(outputs, OUTPUTS)}
 
 
 def _markdown(card: Mapping[str, Any], options: Mapping[str, Any], has_metrics: bool) -> str:

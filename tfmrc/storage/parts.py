@@ -1,10 +1,9 @@
 """Saves a predictor as a folder: weights, configuration, vocabulary, versions, metrics."""
 
-import importlib
 import importlib.metadata
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,19 +20,15 @@ from tfmrc.models.folder import (
     load_model,
     optimizer_of,
 )
+from tfmrc.preprocessing import Preprocessor
 from tfmrc.storage.folders import check_target, new_folder
 from tfmrc.storage.manifest import verify_files
 from tfmrc.utils.files import check_links, read_json
 
 __all__ = ["FORMAT", "Parts", "is_saved_predictor", "load_parts", "save_parts", "tool_versions"]
 
-FORMAT = 2
+FORMAT = 3
 METRICS, ASSETS = "metrics.json", "assets"
-BASES = {  # package and base class of each part
-    "predictor": ("tfmrc.predictors", "Predictor"),
-    "model": ("tfmrc.models", "Model"),
-    "preprocessor": ("tfmrc.preprocessing", "Preprocessor"),
-}
 
 
 class Parts(NamedTuple):
@@ -44,7 +39,6 @@ class Parts(NamedTuple):
     model: Any
     preprocessor: Any
     metrics: dict[str, Any]
-    trained_parts: tuple[str, ...] | None
 
 
 def tool_versions() -> dict[str, str]:
@@ -72,7 +66,6 @@ def save_parts(
     model: Any,
     preprocessor: Any,
     metrics: Mapping[str, Any],
-    trained_parts: Sequence[str] | None,
 ) -> Path:
     """Writes `config.json`, `model.weights.h5`, `metrics.json`, `assets/` and `manifest.json`.
 
@@ -82,17 +75,14 @@ def save_parts(
         The folder.
     """
     path = check_target(folder, is_saved_predictor)
+    parts = {"predictor": predictor, "model": model, "preprocessor": preprocessor}
     config = {
         "format": FORMAT,
         "versions": tool_versions(),
-        "trained_parts": None if trained_parts is None else list(trained_parts),
+        "trained_outputs": getattr(model, "trained_outputs", None),
         **{
-            part: {"class": registered_name(type(thing)), "config": thing.get_config()}
-            for part, thing in (
-                ("predictor", predictor),
-                ("model", model),
-                ("preprocessor", preprocessor),
-            )
+            name: {"class": registered_name(type(part)), "config": part.get_config()}
+            for name, part in parts.items()
         },
     }
     texts = {METRICS: _json(dict(metrics)), CONFIG: _json(config)}  # before anything is written
@@ -105,17 +95,18 @@ def save_parts(
     return Path(folder)
 
 
-def load_parts(folder: str | PathLike[str], *, verify: bool = True) -> Parts:
+def load_parts(folder: str | PathLike[str], predictor_base: type, *, verify: bool = True) -> Parts:
     """Loads model and preprocessor from a folder; only registered classes are built.
 
     Args:
         folder: str or path. A folder that `save_parts` wrote.
+        predictor_base: class. The base class of predictors.
         verify: bool. Whether every file is compared with its digest first. Default: True.
 
     Raises:
         FileNotFoundError: If the folder is not a saved predictor.
-        ValueError: If it is damaged, newer than this tfmrc, of a class that is not registered, or
-            has links to files outside.
+        ValueError: If it is damaged, of another format, of a class that is not registered, or has
+            links to files outside.
     """
     folder = Path(folder)
     for name in (CONFIG, WEIGHTS, ASSETS):
@@ -126,29 +117,30 @@ def load_parts(folder: str | PathLike[str], *, verify: bool = True) -> Parts:
             )
     check_links(folder)
     config = read_json(folder / CONFIG)
-    written = config.get("format")
-    if not isinstance(written, int) or isinstance(written, bool) or not 1 <= written <= FORMAT:
+    if config.get("format") != FORMAT:
         raise ValueError(
-            f"{folder / CONFIG} has a format that this tfmrc ({tfmrc.__version__}) does not know; "
-            f"it reads format {FORMAT}. Install a newer tfmrc. Received: format={written!r}"
-        )
-    if written < FORMAT:
-        raise ValueError(
-            f"{folder / CONFIG} was written by an earlier tfmrc. Train or convert it again. "
-            f"Received: format={written!r}"
+            f"{folder / CONFIG} was written by another tfmrc than this one ({tfmrc.__version__}, "
+            f"format {FORMAT}): install that one, or train again. "
+            f"Received: format={config.get('format')!r}"
         )
     if verify:
         verify_files(folder)
-    predictor_class, arguments = _part(config, "predictor", folder)
-    _part(config, "model", folder)  # before anything is built
-    preprocessor_class, sizes = _part(config, "preprocessor", folder)
+
+    def part(name: str, base: type) -> tuple[Any, dict[str, Any]]:
+        package = base.__module__.rpartition(".")[0]
+        return class_and_config(config, name, base, package, folder)
+
+    predictor_class, arguments = part("predictor", predictor_base)
+    preprocessor_class, sizes = part("preprocessor", Preprocessor)
     preprocessor = build(
         folder, preprocessor_class, lambda: preprocessor_class.from_config(sizes, folder / ASSETS)
     )
-    model = load_model(folder)
+    model: Any = load_model(folder)
+    outputs, trained = getattr(model, "output", None), config.get("trained_outputs")
+    if isinstance(outputs, dict):  # what was trained stays so in a further `fit`
+        model.trained_outputs = tuple(outputs if trained is None else trained)
     metrics = read_json(folder / METRICS) if (folder / METRICS).exists() else {}
-    trained_parts = _trained_parts(config, folder)
-    return Parts(predictor_class, arguments, model, preprocessor, metrics, trained_parts)
+    return Parts(predictor_class, arguments, model, preprocessor, metrics)
 
 
 def registered_name(cls: type) -> str:
@@ -164,24 +156,6 @@ def registered_name(cls: type) -> str:
             'class with `@keras.saving.register_keras_serializable(package="...")`.'
         )
     return name
-
-
-def _part(config: Mapping[str, Any], part: str, folder: Path) -> tuple[Any, dict[str, Any]]:
-    room, name = BASES[part]
-    base = keras.Model if part == "model" else getattr(importlib.import_module(room), name)
-    return class_and_config(config, part, base, room, folder)
-
-
-def _trained_parts(config: Mapping[str, Any], folder: Path) -> tuple[str, ...] | None:
-    names = config.get("trained_parts")
-    if names is None:
-        return None
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ValueError(
-            f"{folder / CONFIG} must hold a list of names as trained_parts. "
-            f"Received: trained_parts={names!r:.200}"
-        )
-    return tuple(names)
 
 
 def _json(value: Any) -> str:

@@ -31,48 +31,25 @@ SYMBOL = 16  # everything else; each is a token
 ZERO_WIDTH_JOINER = 0x200D
 
 _BY_CATEGORY = {
-    "Lu": UPPER,
-    "Lt": UPPER,
-    "Ll": LETTER,
-    "Lo": LETTER,
-    "Lm": LETTER,
+    **dict.fromkeys(("Lu", "Lt"), UPPER),
+    **dict.fromkeys(("Ll", "Lo", "Lm", "Nl", "No"), LETTER),
     "Nd": DIGIT,
-    "Nl": LETTER,
-    "No": LETTER,
-    "Mn": EXTEND,
-    "Mc": EXTEND,
-    "Me": EXTEND,
-    "Cf": EXTEND,
-    "Cc": EXTEND,
-    "Zs": SPACE,
-    "Zl": SPACE,
-    "Zp": SPACE,
+    **dict.fromkeys(("Mn", "Mc", "Me", "Cf", "Cc"), EXTEND),
+    **dict.fromkeys(("Zs", "Zl", "Zp"), SPACE),
 }
 
 _SPECIAL = {
-    "'": APOSTROPHE,
-    "\N{RIGHT SINGLE QUOTATION MARK}": APOSTROPHE,
-    "\N{FULLWIDTH APOSTROPHE}": APOSTROPHE,
+    **dict.fromkeys("'\N{RIGHT SINGLE QUOTATION MARK}\N{FULLWIDTH APOSTROPHE}", APOSTROPHE),
     ".": PERIOD,
-    ",": COMMA,
-    "\N{ARABIC DECIMAL SEPARATOR}": COMMA,
-    "\N{ARABIC THOUSANDS SEPARATOR}": COMMA,
-    "-": HYPHEN,
-    "\N{HYPHEN}": HYPHEN,
-    "\N{NON-BREAKING HYPHEN}": HYPHEN,
-    "\N{MINUS SIGN}": HYPHEN,
-    "\N{EN DASH}": DASH,
-    "\N{EM DASH}": DASH,
-    "\N{HORIZONTAL BAR}": DASH,
-    "&": CONNECTOR,
-    "_": CONNECTOR,
+    **dict.fromkeys(",\N{ARABIC DECIMAL SEPARATOR}\N{ARABIC THOUSANDS SEPARATOR}", COMMA),
+    **dict.fromkeys("-\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{MINUS SIGN}", HYPHEN),
+    **dict.fromkeys("\N{EN DASH}\N{EM DASH}\N{HORIZONTAL BAR}", DASH),
+    **dict.fromkeys("&_", CONNECTOR),
     "@": AT,
-    ":": DIVIDER,
-    "/": DIVIDER,
+    **dict.fromkeys(":/", DIVIDER),
     "+": PLUS,
     # Format characters that separate words.
-    "\N{ZERO WIDTH SPACE}": SYMBOL,
-    "\N{ZERO WIDTH NO-BREAK SPACE}": SYMBOL,
+    **dict.fromkeys("\N{ZERO WIDTH SPACE}\N{ZERO WIDTH NO-BREAK SPACE}", SYMBOL),
 }
 
 _SKIN_TONES = (0x1F3FB, 0x1F3FF)
@@ -86,10 +63,10 @@ def _table() -> np.ndarray:
     """Returns the class of every code point, uint8."""
     classes = np.full(sys.maxunicode + 1, SYMBOL, np.uint8)
     for first, last in _ASSIGNED:
-        assigned = [chr(code) for code in range(first, last)]
+        assigned = [*map(chr, range(first, last))]
         part = classes[first:last]
-        part[:] = [_BY_CATEGORY.get(each, SYMBOL) for each in map(unicodedata.category, assigned)]
-        part[[each.isspace() for each in assigned]] = SPACE
+        part[:] = [_BY_CATEGORY.get(unicodedata.category(c), SYMBOL) for c in assigned]
+        part[[c.isspace() for c in assigned]] = SPACE
     for first, last in UNSPACED:
         part = classes[first : last + 1]
         part[part == LETTER] = SINGLE

@@ -138,12 +138,12 @@ class Runs:
     """
 
     def __init__(self, pattern: str, content: str):
-        space, alone = np.zeros(NUM_CODES, bool), np.zeros(NUM_CODES, bool)
+        space, single = np.zeros(NUM_CODES, bool), np.zeros(NUM_CODES, bool)
         space[32] = True
         if pattern == LINES:
             space = white_space()
-            alone[[*map(ord, "\n\r\t")]] = True
-        self._kinds = CodePointTable(space.astype(np.int32) + alone)
+            single[[*map(ord, "\n\r\t")]] = True
+        self._kinds = CodePointTable(space.astype(np.int32) + single)
         self._content = ord(content)
 
     def __call__(self, characters: Characters) -> Characters:

@@ -50,7 +50,7 @@ class SpecialTokens:
     """
 
     def __init__(self, tokens: Iterable[Mapping[str, Any]]):
-        names = {"content": "", "id": 0, "lstrip": False, "normalized": False}
+        names: dict[str, Any] = {"content": "", "id": 0, "lstrip": False, "normalized": False}
         self._tokens = [
             {name: token.get(name) or default for name, default in names.items()}
             for token in tokens

@@ -59,17 +59,8 @@ class Tokenizer:
 
         Returns:
             `Tokens`; a string without words gives an empty row.
-
-        Raises:
-            ValueError: The input is not a vector.
         """
-        strings = tf.convert_to_tensor(strings, tf.string)
-        if strings.shape.rank not in (None, 1):
-            raise ValueError(
-                "The tokenizer expects a vector of strings; reshape the input, or pass [text] for "
-                f"one string. Received: strings.shape={strings.shape}"
-            )
-        return Tokens(*_tokenize(strings))
+        return Tokens(*_tokenize(tf.convert_to_tensor(strings, tf.string)))
 
     def __repr__(self) -> str:
         return "<Tokenizer words, numbers and marks with code point offsets; compares NFKC lower>"

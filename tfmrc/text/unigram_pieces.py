@@ -195,7 +195,8 @@ class UnigramPieces(tf.Module):
         # === Pieces ===
         spelling = spell(points, words)
         special_ids = tf.gather(ids, firsts)
-        return assemble(text, source, words, spelling, *self._cut(spelling), special_ids)
+        pieces, starts, ends = self._cut(spelling)
+        return assemble(text, source, words, spelling, pieces, starts, ends, special_ids)
 
     def _cut(self, spelling: Spelling) -> tuple[tf.RaggedTensor, ...]:
         """Returns the pieces of the strings, and their first and last bytes."""

@@ -58,8 +58,7 @@ class Vocabulary(Pickled, tf.Module):
             from 0 without gaps, as `with_vectors` creates them. Default: None.
 
     Raises:
-        ValueError: A word is empty, contains a line break or occurs twice, or the shared rows have
-            gaps.
+        ValueError: A word is empty, contains a line break or occurs twice.
 
     Example:
         >>> from tfmrc.text import Vocabulary
@@ -85,15 +84,10 @@ class Vocabulary(Pickled, tf.Module):
     ):
         super().__init__(name="vocabulary")
         self._words = _checked((*SPECIAL_WORDS, *words), "words")
-        shared = _checked_shared(shared_words or {}, self._words)
+        shared = dict(shared_words or {})
         self._num_shared_rows = max(shared.values(), default=-1) + 1
         self._shared = _Shared(shared)
-        if num_oov_buckets < 0:
-            raise ValueError(
-                f"The number of rows for unknown words must be 0 or more. "
-                f"Received: num_oov_buckets={num_oov_buckets}"
-            )
-        self.num_oov_buckets = int(num_oov_buckets)
+        self.num_oov_buckets = num_oov_buckets
         # The tables read a file, so that a SavedModel holds the words once, as its asset. The
         # file must exist as long as the tables can be exported.
         folder = tempfile.mkdtemp(prefix="tfmrc-vocabulary-")
@@ -143,7 +137,7 @@ class Vocabulary(Pickled, tf.Module):
             A vocabulary by decreasing frequency; equal counts are in code point order.
 
         Raises:
-            ValueError: `size` leaves no room for a word, or the examples contain no word.
+            ValueError: The examples contain no word.
 
         Example:
             >>> from types import SimpleNamespace
@@ -156,11 +150,6 @@ class Vocabulary(Pickled, tf.Module):
             >>> Vocabulary.from_examples([example], size=7).words[4:]
             ('the', 'king', 'met')
         """
-        if size is not None and size <= NUM_SPECIAL:
-            raise ValueError(
-                f"A vocabulary must have {NUM_SPECIAL} special rows and at least one word. "
-                f"Received: size={size}"
-            )
         counter = WordCounter()
         counter.add_records(examples() if callable(examples) else examples)
         words = counter.most_common(min_count)
@@ -210,8 +199,8 @@ class Vocabulary(Pickled, tf.Module):
                 "The words on the shared rows of a vocabulary are those of one file of vectors. "
                 f"Received: vectors without {len(lost):,} of its words, {lost[0]!r} first"
             )
-        own = set(self._words)
-        shared = {word: row for word, row in vectors.compared.items() if word not in own}
+        known = set(self._words)
+        shared = {word: row for word, row in vectors.compared.items() if word not in known}
         new = {row: index for index, row in enumerate(sorted(set(shared.values())))}
         return Vocabulary(
             self._words[NUM_SPECIAL:],
@@ -230,14 +219,11 @@ class Vocabulary(Pickled, tf.Module):
 
         Raises:
             ValueError: The special words are missing, a line is empty or a duplicate, or the file
-                of shared rows is damaged or belongs to other words.
+                of shared rows belongs to other words.
         """
         path = Path(path)
         path = path / FILE_NAME if path.is_dir() else path
-        try:
-            words = path.read_text(encoding="utf-8").split("\n")
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{path} is not UTF-8: {error}") from error
+        words = path.read_text(encoding="utf-8").split("\n")
         if words and not words[-1]:
             words.pop()
         if tuple(words[:NUM_SPECIAL]) != SPECIAL_WORDS:
@@ -267,8 +253,8 @@ class Vocabulary(Pickled, tf.Module):
             with open(ids, "w", encoding="utf-8", newline="\n") as file:
                 file.writelines(map(_line, self._words, range(len(self._words))))
                 file.writelines(map(_line, *zip(*self.shared_words.items(), strict=True)))
-        elif _is_ids_file(ids):  # of a previous vocabulary
-            ids.unlink()
+        else:
+            ids.unlink(missing_ok=True)  # of a previous vocabulary
         return path
 
     @property
@@ -343,61 +329,20 @@ def _line(word: str, input_id: int) -> str:
     return f"{word}\t{input_id}\n"
 
 
-def _is_ids_file(path: Path) -> bool:
-    first = _line(SPECIAL_WORDS[0], 0).encode()
-    if not path.is_file():
-        return False
-    with open(path, "rb") as file:
-        return file.read(len(first)) == first
-
-
 def _read_shared(path: Path, words: Sequence[str]) -> dict[str, int]:
     """Reads the shared words of `NAME.ids.tsv`; none if the file does not exist."""
     if not path.is_file():
         return {}
-    shared: dict[str, int] = {}
     with open(path, encoding="utf-8", newline="\n") as file:
-        for number, line in enumerate(file):
-            word, _, input_id = line.rstrip("\n").rpartition("\t")
-            own = number < len(words)
-            if not input_id.isdecimal() or (
-                (word, int(input_id)) != (words[number], number)
-                if own
-                else int(input_id) < len(words) or word in shared
-            ):
-                raise ValueError(
-                    f"{path}, line {number + 1}: expected `word TAB input id`, beginning with the "
-                    f"words of the vocabulary in their order. Received: {line[:60]!r}"
-                )
-            if not own:
-                shared[word] = int(input_id) - len(words)
-    if not shared:
-        raise ValueError(f"{path} is truncated: it has no word on a shared row.")
-    return shared
+        pairs = [line.rstrip("\n").rpartition("\t")[::2] for line in file]
+    if [word for word, _ in pairs[: len(words)]] != list(words):
+        raise ValueError(f"{path} must begin with the words of the vocabulary.")
+    return {word: int(input_id) - len(words) for word, input_id in pairs[len(words) :]}
 
 
 def _remove(folder: str, owner: int) -> None:
     if os.getpid() == owner:  # not in a process that was forked from the owner
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _checked_shared(shared: Mapping[str, int], words: Sequence[str]) -> dict[str, int]:
-    own = set(words)
-    for word in shared:
-        if not word or word in own or "\t" in word or "\n" in word or "\r" in word:
-            raise ValueError(
-                "A word on a shared row must not be empty, have its own row, or contain a tab or "
-                f"a line break. Received: {word!r}"
-            )
-    if shared and any("\t" in word for word in words):
-        raise ValueError("A word of a vocabulary with shared rows must not contain a tab.")
-    rows = set(shared.values())
-    if rows and (min(rows), max(rows)) != (0, len(rows) - 1):
-        raise ValueError(
-            "Shared rows must be numbered from 0 without gaps. "
-            f"Received: {len(rows)} rows from {min(rows)} to {max(rows)}"
-        )
-    return dict(shared)
 
 
 def _checked(words: Sequence[str], source: str) -> tuple[str, ...]:

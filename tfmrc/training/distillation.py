@@ -4,7 +4,6 @@ import keras
 from keras import ops
 
 from tfmrc.models.base import Model
-from tfmrc.models.composite import Composite
 from tfmrc.models.configuration import renamed_copy
 from tfmrc.ops.masking import LOG_ZERO, masked_log_softmax
 
@@ -57,7 +56,7 @@ class SoftTargets(keras.layers.Layer):
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class Teacher(Composite):
+class Teacher(keras.layers.Layer):
     """Reads without dropout, also within a model in training.
 
     A functional model hands its own `training` to every layer whose `call` takes it, and so undoes
@@ -76,9 +75,19 @@ class Teacher(Composite):
     def __init__(self, *, model, **options):
         super().__init__(**options)
         self.model = model
+        self.built = True
 
     def call(self, inputs):
         return self.model(inputs, training=False)
+
+    def get_config(self):
+        model = keras.saving.serialize_keras_object(self.model)
+        return {**super().get_config(), "model": model}
+
+    @classmethod
+    def from_config(cls, config):
+        model = keras.saving.deserialize_keras_object(config["model"])
+        return cls(**{**config, "model": model})
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")

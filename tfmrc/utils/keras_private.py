@@ -26,7 +26,6 @@ __all__ = [
     "symbolic_build",
     "sync_state",
     "trained_values",
-    "update_calls",
     "uses_weight_decay",
 ]
 
@@ -136,15 +135,6 @@ def known_variable(optimizer: Any, variable: Any) -> Any:
 def ema_variables(optimizer: Any) -> list[Any]:
     """Returns the moving averages of an optimizer with `use_ema`, in the order of its variables."""
     return list(optimizer._model_variables_moving_average)
-
-
-def update_calls(optimizer: Any) -> int:
-    """Returns how often an optimizer was called to update; `iterations` counts accumulated ones.
-
-    A loss scale does not call its inner optimizer in the steps that it skips.
-    """
-    optimizer = getattr(optimizer, "inner_optimizer", optimizer)
-    return int(keras.ops.convert_to_numpy(optimizer._iterations))
 
 
 def uses_weight_decay(optimizer: Any, variable: Any) -> bool:

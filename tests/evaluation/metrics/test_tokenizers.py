@@ -93,7 +93,7 @@ ENGLISH_WITH_MAIL = re.compile(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(st.text(alphabet="ab@@@..:/+-_ '’nt1,hps\u0301\n", max_size=40))
 @example("a@b.c@d.e 10:30@x.y don't.x@y.zz http://a@b.c x@y@z.w")
 @example("HTTP://a@b.c ahttp://x@y.z can'not@x.y @a.b a@@b.c ü@é.com")
@@ -103,21 +103,13 @@ def test_mail_addresses_are_found_as_by_one_pattern(text: str) -> None:
 
 SHAPES = {
     "hyphens": lambda n: "a-" * n,
-    "one word": lambda n: "a" * n,
-    "digits": lambda n: "1" * n,
     "numbers": lambda n: "1," * n,
     "marks": lambda n: "\u0301" * n,
-    "punctuation": lambda n: "?!" * n,
-    "dots": lambda n: "." * n,
-    "full stops": lambda n: "a." * n,
     "apostrophes": lambda n: "n't" * n,
-    "addresses": lambda n: "http://" * n,
     "a closed address": lambda n: "http://" + ".," * n,
-    "www": lambda n: "www." * n,
     "at signs": lambda n: "@" * n,
     "names": lambda n: "a-" * n + "@",
     "mail": lambda n: "a@b.c" * n,
-    "line breaks": lambda n: "\n" * n,
 }
 
 

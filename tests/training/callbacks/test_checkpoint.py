@@ -99,10 +99,9 @@ def test_steps_between_checkpoints_and_how_many_are_kept(tmp_path):
     assert names(tmp_path) == ["step-0000000008-00002.npz", "step-0000000012-00003.npz"]
 
 
-@pytest.mark.parametrize("frozen", [(), ("words", "hidden")])
-def test_more_epochs_go_on_where_the_run_stands(tmp_path, frozen):
-    """In graphs, where the seeds of dropout are variables too."""
-    options = {"graph": True, "frozen": frozen}
+def test_more_epochs_go_on_where_the_run_stands(tmp_path):
+    """In graphs, with a frozen layer."""
+    options = {"graph": True, "frozen": ("words",)}
     whole, history, _ = fit(tmp_path / "one", 3, **options)
     fit(tmp_path / "two", 1, **options)
     resumed, resumed_history, checkpoint = fit(tmp_path / "two", 3, seed=77, **options)

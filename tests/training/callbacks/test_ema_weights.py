@@ -7,12 +7,12 @@ from tfmrc import training
 from tfmrc.training.callbacks.ema_weights import average_pairs
 
 
-def compiled(wrapper=lambda optimizer: optimizer, graph=False):
-    """Returns a small model; it runs eagerly, which takes a fifth of the time, unless `graph`."""
+def compiled(wrapper=lambda optimizer: optimizer):
+    """Returns a small model; it runs eagerly, which takes a fifth of the time."""
     model = toy.model()
     arguments = training.masque(steps=20, learning_rate=0.05, warmup_steps=1, ema=0.9, model=model)
     arguments["optimizer"] = wrapper(arguments["optimizer"])
-    model.compile(**arguments, run_eagerly=not graph)
+    model.compile(**arguments, run_eagerly=True)
     return model
 
 
@@ -86,7 +86,7 @@ def test_validation_in_fit_uses_the_averages_and_leaves_no_trace():
             recorded[epoch] = (logs["val_loss"], own["loss"])
 
     def fitted(callbacks, validation_data):
-        model = compiled(graph=True)
+        model = compiled()
         model.fit(
             toy.dataset(4),
             epochs=2,

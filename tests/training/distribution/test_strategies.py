@@ -52,17 +52,11 @@ def test_an_evaluation_on_two_replicas_before_any_training(toy):
 
 
 def test_several_steps_per_execution_are_refused_on_two_replicas(toy):
-    assert str(toy["refused"]) == (
-        "Keras trains several replicas one step per execution; compile(..., steps_per_execution=1)."
-        " Received: steps_per_execution=2, replicas=2"
-    )
+    assert "Received: steps_per_execution=2" in str(toy["refused"])
 
 
 def test_accumulated_gradients_are_refused_on_two_replicas(toy):
-    assert str(toy["refused sums"]) == (
-        "Keras does not accumulate gradients on several replicas; use larger batches. "
-        "Received: gradient_accumulation_steps=4, replicas=2"
-    )
+    assert "gradient_accumulation_steps=4, replicas=2" in str(toy["refused sums"])
 
 
 def test_a_second_model_is_trained_in_the_same_process(toy):

@@ -3,35 +3,23 @@
 import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from tfmrc.evaluation.metrics.answerability import PrecisionRecallCurve
 from tfmrc.evaluation.metrics.groups import AnswerLength
-from tfmrc.evaluation.metrics.resampling import Interval
 from tfmrc.evaluation.metrics.score import shortest
 from tfmrc.evaluation.plots.style import COLOURS, bars, name_entries, panels, save_figure
 
 
-def plot_learning_curves(
-    log: str | Path,
-    path: str | Path,
-    *,
-    metrics: Sequence[str] | None = None,
-    x: str | None = None,
-    title: str = "",
-) -> list[Path]:
+def plot_learning_curves(log: str | Path, path: str | Path, *, title: str = "") -> list[Path]:
     """Plots learning curves from a log of Keras' CSVLogger, one panel per metric.
 
-    `loss` and `val_loss` share a panel. Empty cells are gaps.
+    `loss` and `val_loss` share a panel, over the first column. Empty cells are gaps.
 
     Args:
         log: str or path. The CSV file.
         path: str or path. The files without their ending.
-        metrics: list of str or None. The panels, by column (`val_loss` is in the panel of
-            `loss`). By default all numeric columns.
-        x: str or None. The column of the horizontal axis. By default the first one.
         title: str. Title of the figure. Default: "".
 
     Returns:
@@ -41,9 +29,8 @@ def plot_learning_curves(
         ValueError: If the log has no rows.
     """
     columns = _read_log(Path(log))
-    across = x or next(iter(columns))
-    given = metrics or [name for name in columns if name != across]
-    names = list(dict.fromkeys(name.removeprefix("val_") for name in given))
+    across, *others = columns
+    names = list(dict.fromkeys(name.removeprefix("val_") for name in others))
     wide = min(3, len(names))
     figure, axes = panels(len(names), wide)
     for panel, name in zip(axes, names, strict=True):
@@ -67,7 +54,6 @@ def plot_runs(
     path: str | Path,
     *,
     metric: str = "val_loss",
-    x: str | None = None,
     title: str = "",
 ) -> list[Path]:
     """Plots one learning curve per system in one panel (SAN's Figure 4).
@@ -77,7 +63,6 @@ def plot_runs(
             runs is plotted, up to the end of the shortest.
         path: str or path. The files without their ending.
         metric: str. The column to plot. Default: "val_loss".
-        x: str or None. The column of the horizontal axis. By default the first one.
         title: str. Title of the figure. Default: "".
 
     Returns:
@@ -89,7 +74,7 @@ def plot_runs(
     figure, (panel,) = panels(1)
     for number, files in enumerate(logs.values()):
         tables = [_read_log(Path(log)) for log in files]
-        across = x or next(iter(tables[0]))
+        across = next(iter(tables[0]))
         size = min(len(columns[across]) for columns in tables)
         panel.plot(
             tables[0][across][:size],
@@ -166,7 +151,7 @@ def plot_answer_lengths(
 
 
 def plot_scores(
-    scores: Mapping[str, Mapping[str, float | Interval]],
+    scores: Mapping[str, Mapping[str, float]],
     path: str | Path,
     *,
     title: str = "",
@@ -175,8 +160,7 @@ def plot_scores(
     """Plots scores as grouped bars, one colour per system.
 
     Args:
-        scores: dict. Fractions by system and score (`{"system": {"ROUGE-L": 0.6, ...}, ...}`). An
-            `Interval` gets an error bar.
+        scores: dict. Fractions by system and score (`{"system": {"ROUGE-L": 0.6, ...}, ...}`).
         path: str or path. The files without their ending.
         title: str. Title of the figure. Default: "".
         label: str. Label of the vertical axis. Default: "score (%)".
@@ -185,21 +169,11 @@ def plot_scores(
         The files written.
     """
     names = list(dict.fromkeys(name for row in scores.values() for name in row))
-    table: dict[str, list[Any]] = {}
-    for series, row in scores.items():
-        table[series] = []
-        for name in names:
-            value = row.get(name, 0.0)
-            if isinstance(value, Interval):
-                middle = 100 * value.value
-                # Resampled, a score can be on one side of its value, by a bias or by rounding.
-                below, above = middle - 100 * value.low, 100 * value.high - middle
-                reach = ([max(0.0, below)], [max(0.0, above)])
-                table[series].append((middle, reach))
-            else:
-                table[series].append((100 * value, None))
-    figure = bars(names, table, label)
-    return save_figure(figure, path, title)
+    table = {
+        series: [(100 * row.get(name, 0.0), None) for name in names]
+        for series, row in scores.items()
+    }
+    return save_figure(bars(names, table, label), path, title)
 
 
 def _read_log(log: Path) -> dict[str, np.ndarray]:

@@ -14,7 +14,7 @@ from tfmrc.experiments import pictures, run_folder as folders
 from tfmrc.experiments.answering import askable, folder_digest, run_digest
 from tfmrc.experiments.loading import load as load_settings
 from tfmrc.experiments.plan import Plan, check_experiment, is_grid, members, trained_below
-from tfmrc.experiments.predictor import check_exists, load_run, load_saved
+from tfmrc.experiments.predictor import check_exists, load_run, load_saved, settings_of
 from tfmrc.experiments.reporting import (
     add_baselines,
     compare_with_baselines,
@@ -275,8 +275,7 @@ def _evaluate_file(
 ) -> Report:
     """Scores a predictor on the questions of a file; see `evaluate`."""
     check_rules(rules)
-    config = Path(folder) / folders.CONFIG
-    of_run = load_settings(config) if folders.is_run(Path(folder)) else None
+    of_run = settings_of(folder)
     examples = read_questions(questions, columns, None if of_run is None else table_columns(of_run))
     if not any(example.answers for example in examples):
         raise ValueError(f"Scores need answers. Received: none in {questions}")

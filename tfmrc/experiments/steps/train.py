@@ -216,7 +216,7 @@ def build_parts(plan: Plan, prepared: Prepared, sources: list[Splits]) -> Parts:
     if start is not None:
         preprocessor, model = start.preprocessor, start.model
         names = list(model.output) if isinstance(model.output, dict) else []
-        earlier = names if start.trained_parts is None else start.trained_parts
+        earlier = model.trained_outputs or names
         facts["started_from"] = str(plan.experiment.start_from)
         thaw(plan, model)
     else:
@@ -459,7 +459,7 @@ def finish(
     trained = _trained_parts(fitted, folder / folders.LOG)
     if trained is not None and parts.earlier is not None:  # trained before, if not now
         trained = [name for name in model.output if name in (*trained, *parts.earlier)]
-    predictor.trained_parts = trained
+    model.trained_outputs = None if trained is None else tuple(trained)
     predictor.save(folder / folders.PREDICTOR, metrics={"training": facts})
     evaluation.plot_learning_curves(folder / folders.LOG, folder / "learning_curves")
     folders.write_json(folder / folders.TRAINING, facts)

@@ -8,9 +8,6 @@ from tfmrc.ops.ids import NUM_SPECIAL, PAD
 from tfmrc.ops.own_policy import own_policy
 from tfmrc.ops.shapes import product
 
-WORDS = f"from_{NUM_SPECIAL}"
-"""Scope of the look-up of words; errors then name the id (`tfmrc.models.indices`)."""
-
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class WordEmbedding(Layer):
@@ -79,8 +76,7 @@ class WordEmbedding(Layer):
         # `take` counts negative ids from the end; less the rows there are, they have none.
         first = ops.where(x < 0, x - NUM_SPECIAL, ops.minimum(x, NUM_SPECIAL - 1))
         special = ops.take(self.special, first, axis=0)
-        with keras.name_scope(WORDS):
-            words = ops.take(self.words, ops.maximum(x - NUM_SPECIAL, 0), axis=0)
+        words = ops.take(self.words, ops.maximum(x - NUM_SPECIAL, 0), axis=0)
         rows = ops.where((x < NUM_SPECIAL)[..., None], special, words)
         rows = ops.where(ops.equal(x, PAD)[..., None], 0.0, rows)
         return ops.cast(rows, self.compute_dtype)

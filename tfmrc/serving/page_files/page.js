@@ -70,14 +70,7 @@ function modesOf(model) {
     seen.add(key);
     const has = (name) => inputs.includes(name);
     let title, show;
-    if (has("question") && has("passages")) { title = "Answer a question"; show = outputs.includes("answer_passages") ? showReader : showAnswer; }
-    else if (has("question")) {
-      title = "Answer a question";
-      if (outputs.includes("starts")) show = showSpans;
-      else if (outputs.includes("answers")) show = showTexts;
-      else if (outputs.includes("answer")) show = showBest;
-      else continue;
-    }
+    if (has("question") && has("passages")) { title = "Answer a question"; show = outputs.includes("starts") ? showSpans : showAnswer; }
     else if (has("answer")) { title = "Ask about an answer"; show = showQuestions; }
     else if (signature === "generate_from_passage") { title = "Find answers and ask"; show = showCandidates; }
     else continue;
@@ -152,14 +145,11 @@ const passages = () => [...$("passages").querySelectorAll("textarea")].map((area
 
 function inputsOf(selected) {
   const texts = passages();
-  // Each passage is a row.
-  const alone = selected.show === showSpans || selected.show === showBest;
-  const rows = alone ? texts.length : 1;
   const values = {
-    question: Array(rows).fill($("question").value),
+    question: [$("question").value],
     passages: [texts],
-    passage: alone ? texts : [texts.join(" ")],
-    style: Array(rows).fill($("style").value),
+    passage: [texts[0]],
+    style: [$("style").value],
     answer: [$("answer").value],
   };
   return Object.fromEntries(selected.inputs.map((name) => [name, values[name]]));
@@ -274,8 +264,8 @@ function showAnswer(outputs, asked) {
     for (let index = 0; index < outputs.num_words[0]; index++) {
       const word = {
         text: outputs.words[0][index], source: outputs.sources[0][index],
-        passage: outputs.passage_indices[0][index], start: outputs.starts[0][index],
-        end: outputs.ends[0][index], mixture: outputs.mixture[0][index], written: outputs.source_texts[0][index],
+        passage: outputs.word_passages[0][index], start: outputs.word_starts[0][index],
+        end: outputs.word_ends[0][index], mixture: outputs.mixture[0][index], written: outputs.source_texts[0][index],
       };
       const span = { start: word.start, end: word.end, id: index, source: word.source };
       if (word.start >= 0) {
@@ -296,10 +286,8 @@ function showAnswer(outputs, asked) {
     if (relevance && index < relevance.length) write(facts([["Relevance", relevance[index]]]));
     write(marked(text, spans.passages[index]));
   });
-  if (outputs.alternatives && outputs.alternatives[0].length) {
-    const chances = outputs.alternative_log_probabilities[0].map(Math.exp);
-    write(make("h3", { textContent: "Other answers" }), texts(outputs.alternatives[0], chances));
-  }
+  const others = outputs.answers ? outputs.answers[0].slice(1) : [];
+  if (others.length) write(make("h3", { textContent: "Other answers" }), texts(others, outputs.probabilities[0].slice(1)));
 }
 
 function origin(word) {
@@ -325,46 +313,18 @@ function texts(list, chances) {
   return make("ol", { className: "list" }, ...items);
 }
 
-function showTexts(outputs) {
-  const [best, ...others] = outputs.answers[0];
-  const [chance, ...chances] = outputs.probabilities[0];
-  write(make("p", { className: "answer", dir: "auto", textContent: best || "(no words)" }));
-  write(facts([["Probability", chance]]), notes(outputs));
-  if (others.length) write(make("h3", { textContent: "Other answers" }), texts(others, chances));
-}
-
 function showSpans(outputs, asked) {
-  const spans = [];
-  outputs.answers.forEach((answers, passage) => answers.forEach((text, rank) => {
-    const start = outputs.starts[passage][rank];
-    if (start < 0) return;
-    const end = outputs.ends[passage][rank];
-    spans.push({ text, passage, start, end, chance: outputs.probabilities[passage][rank], source: "passage" });
-  }));
-  spans.sort((a, b) => b.chance - a.chance);
-  writeSpans(spans, asked, outputs, spans.length ? spans[0].chance : undefined);
-}
-
-// The spans of all passages, ordered by the model; none where "no answer" is its answer.
-function showReader(outputs, asked) {
-  const spans = outputs.answers[0].map((text, rank) => ({
-    text, passage: outputs.answer_passages[0][rank], start: outputs.starts[0][rank],
-    end: outputs.ends[0][rank], chance: outputs.probabilities[0][rank], source: "passage",
-  }));
-  const none = outputs.start && outputs.start[0] < 0;
-  writeSpans(none ? [] : spans.filter((span) => span.start >= 0), asked, outputs, outputs.probability && outputs.probability[0]);
-}
-
-function writeSpans(spans, asked, outputs, chance) {
-  spans.forEach((span, index) => { span.id = index; });
+  const spans = outputs.answers[0].map((text, id) => ({
+    text, id, passage: outputs.answer_passages[0][id], start: outputs.starts[0][id],
+    end: outputs.ends[0][id], chance: outputs.probabilities[0][id], source: "passage",
+  })).filter((span) => span.start >= 0 && outputs.start[0] >= 0);  // "no answer" has no spans
   const [best] = spans;
   write(make("p", { className: "answer", dir: "auto", textContent: best ? best.text : "(no words)" }));
   write(facts([
-    ["Probability", chance],
+    ["Probability", outputs.probability[0]],
     ["Answer is possible", outputs.answerable_probability && outputs.answerable_probability[0]],
     ["Found in", best && `passage ${best.passage + 1}, characters ${best.start} to ${best.end}`],
-  ]));
-  write(notes({ truncated: [outputs.truncated && outputs.truncated.some(Boolean)] }));
+  ]), notes(outputs));
   const list = make("ol", { className: "list" });
   for (const span of spans.slice(0, 10)) {
     const button = make("button", { type: "button", dir: "auto", textContent: span.text });
@@ -379,27 +339,14 @@ function writeSpans(spans, asked, outputs, chance) {
   light(0);
 }
 
-// One answer for each passage, of a model that is not one of tfmrc's own.
-function showBest(outputs, asked) {
-  const chances = outputs.probability;
-  const best = chances ? chances.indexOf(Math.max(...chances)) : 0;
-  write(make("p", { className: "answer", dir: "auto", textContent: outputs.answer[best] || "(no words)" }));
-  write(facts([["Probability", chances && chances[best]]]));
-  write(notes({ truncated: [outputs.truncated && outputs.truncated.some(Boolean)] }));
-  asked.passages.forEach((text, index) => {
-    write(make("h3", { textContent: `Passage ${index + 1}` }), marked(text, []));
-  });
-}
-
 function showQuestions(outputs, asked) {
   write(make("p", { className: "answer", dir: "auto", textContent: outputs.question[0] || "(no words)" }));
   write(facts([["Probability", outputs.probabilities[0][0]], ["About", asked.answer]]), notes(outputs));
   const others = outputs.questions[0].slice(1);
   if (others.length) write(make("h3", { textContent: "Other questions" }), texts(others, outputs.probabilities[0].slice(1)));
-  const text = asked.passages.join(" ");
   const start = outputs.answer_start ? outputs.answer_start[0] : -1;
   const end = start + Array.from(asked.answer).length;
-  write(make("h3", { textContent: "Passage" }), marked(text, start < 0 ? [] : [{ start, end, id: 0, source: "passage" }]));
+  write(make("h3", { textContent: "Passage" }), marked(asked.passages[0], start < 0 ? [] : [{ start, end, id: 0, source: "passage" }]));
 }
 
 function showCandidates(outputs, asked) {
@@ -416,7 +363,7 @@ function showCandidates(outputs, asked) {
   });
   write(make("h3", { textContent: "Questions by answer" }));
   write(spans.length ? list : make("p", { textContent: "Nothing to ask about was found." }));
-  write(make("h3", { textContent: "Passage" }), marked(asked.passages.join(" "), spans));
+  write(make("h3", { textContent: "Passage" }), marked(asked.passages[0], spans));
 }
 
 // === Start ===

@@ -1,0 +1,129 @@
+"""One form of question: every answerer takes passages, in Python as in its export."""
+
+import json
+
+import numpy as np
+import pytest
+
+import tfmrc
+from tests.predictors import test_daanet, test_extractive_reader, test_san
+from tests.running import eagerly
+from tests.serving.predictors import assert_same_arrays, make_predictor
+from tfmrc.storage.manifest import write_manifest
+
+pytestmark = pytest.mark.usefixtures("exports_once")
+
+QUESTION = "How high is Mt. Brannoch?"
+PASSAGES = ["Mt. Brannoch is 1,310.5 metres high.", "Who named the hill?", "A mill is high."]
+CASES = {"one": PASSAGES[:1], "three": PASSAGES, "an empty one": [PASSAGES[0], "", PASSAGES[2]]}
+MADE = {
+    "SAN": (test_san.make_predictor, {"num_return_sequences": 3}),
+    "Masque": (make_predictor, {"num_beams": 2, "num_return_sequences": 2, "max_length": 4}),
+    "DAANet": (test_daanet.made, {"num_beams": 2, "num_return_sequences": 2, "max_length": 4}),
+    "ExtractiveReader": (test_extractive_reader.make, {"num_return_sequences": 3}),
+}
+OUTPUTS = {"answer", "passage", "probability", "answers", "probabilities", "truncated"}
+OF_SPANS = {"start", "end", "starts", "ends", "answer_passages"}
+
+
+@pytest.fixture(scope="module", params=MADE)
+def case(request, tmp_path_factory):
+    """Predictor, options, and its export loaded."""
+    make, options = MADE[request.param]
+    predictor = make()
+    folder = tmp_path_factory.mktemp("exports") / request.param / "1"
+    return predictor, options, tfmrc.load(predictor.export(folder, **options))
+
+
+@pytest.mark.parametrize("passages", CASES.values(), ids=CASES)
+def test_an_export_answers_as_its_predictor(case, passages):
+    predictor, options, exported = case
+    style = [predictor.tasks[0].style] * (len(predictor.preprocessor.styles) > 1)
+    inputs = {"question": [QUESTION], "passages": [passages]} | ({"style": style} if style else {})
+    with eagerly():
+        expected = predictor.run("serving_default", inputs, **options)
+        answer = predictor.answer(question=QUESTION, passages=passages, **options)
+    names = set(expected)
+    assert names >= OUTPUTS | (OF_SPANS if "starts" in names else set())
+    assert_same_arrays(exported.run("serving_default", inputs), expected)
+    found = exported.answer(question=QUESTION, passages=passages)
+    assert (found.text, found.passage) == (answer.text, answer.passage)
+    assert [a.text for a in found.alternatives] == [a.text for a in answer.alternatives]
+    assert found.probability == pytest.approx(answer.probability, rel=1e-3)
+    assert expected["probabilities"].sum() <= 1 + 1e-5
+    if "starts" in names and found.start >= 0:
+        assert passages[found.passage][found.start : found.end] == found.text
+
+
+def test_an_empty_passage_changes_nothing_and_no_passage_is_an_answer(case):
+    predictor, options, _ = case
+    with eagerly():
+        few, more = (
+            predictor.answer(question=QUESTION, passages=passages, **options)
+            for passages in (PASSAGES[:2], [*PASSAGES[:2], ""])
+        )
+        none = predictor.answer(question=QUESTION, passages=[], **options)
+    assert (few.text, few.passage) == (more.text, more.passage)
+    assert few.probability == pytest.approx(more.probability, rel=1e-4)
+    assert 0 <= none.probability <= 1 and not none.truncated
+
+
+def test_a_card_describes_every_input_and_output(case):
+    card = case[2].saved_model.card
+    assert set(card["inputs"]) >= {"question", "passages"}
+    for entries in (card["inputs"], card["outputs"]):
+        assert all(entry["meaning"] for entry in entries.values())
+    for signature in card["signatures"].values():
+        assert all(entry["meaning"] for entry in signature["outputs"].values())
+
+
+def test_a_written_answer_has_the_passage_that_all_words_are_from(answer_arrays):
+    outputs = answer_arrays
+    for row, count in enumerate(outputs["num_words"]):
+        kinds = outputs["word_passages"][row, :count].tolist()
+        expected = kinds[0] if count and len(set(kinds)) == 1 else -1
+        assert outputs["passage"][row] == expected
+
+
+def test_an_export_of_an_earlier_form_is_refused(tmp_path):
+    path = test_san.make_predictor().export(tmp_path / "spans" / "1")
+    file = path / "assets.extra" / "model_card.json"
+    card = json.loads(file.read_text())
+    del card["format"]
+    file.write_text(json.dumps(card))
+    write_manifest(path)
+    with pytest.raises(ValueError, match="was exported by another tfmrc, .*: export it again.$"):
+        tfmrc.load(path)
+
+
+def test_the_probabilities_of_san_by_hand():
+    """P(k, span) = r_k P_k(span) / (r_1 + …), over the passages with words."""
+    predictor = test_san.make_predictor()
+    passages, relevance = (
+        ["A hill.", "", "The mill is high.", "Who named it?"],
+        [2.0, 9.0, 1.0, 0.0],
+    )
+
+    def spans(passages, **inputs):
+        request = {"question": [QUESTION], "passages": [passages], **inputs}
+        outputs = predictor.run("serving_default", request, num_return_sequences=99)
+        names = ("answer_passages", "starts", "ends", "probabilities")
+        rows = zip(*(outputs[name][0].tolist() for name in names), strict=True)
+        return {tuple(place): chance for *place, chance in rows if chance > 0}
+
+    with eagerly():
+        single = [spans([text]) for text in passages]
+        ranked = spans(passages, relevance=[relevance])
+        equal, unknown = spans(passages), spans(passages, relevance=[[0.0] * 4])
+    for found, shares in ((ranked, (2 / 3, 0, 1 / 3, 0)), (equal, (1 / 3, 0, 1 / 3, 1 / 3))):
+        expected = {
+            (number, start, end): share * chance
+            for number, share in enumerate(shares)
+            for (_, start, end), chance in single[number].items()
+            if share
+        }
+        assert found.keys() == expected.keys() and expected
+        np.testing.assert_allclose(
+            [found[key] for key in expected], list(expected.values()), rtol=1e-4
+        )
+    assert unknown == pytest.approx(equal, rel=1e-5)  # if none is relevant, all are equally so

@@ -23,6 +23,11 @@ EXAMPLES = [
             answerable=True, relevance=(True,), spans=(Span(0, 10, 17),)),
 ]  # fmt: skip
 
+
+def words():
+    return Vocabulary(["a"])
+
+
 SMALL = {
     "Masque": dict(word_dim=4, hidden_dim=4, num_heads=2, intermediate_dim=4, num_shared_blocks=1,
                    num_question_blocks=1, num_passage_blocks=1, num_decoder_blocks=1),
@@ -116,7 +121,7 @@ def test_answers_without_a_span_are_said_before_training():
 
 def test_answers_of_other_styles_are_said_before_training():
     """A reader would learn from the questions without an answer alone."""
-    preprocessor = preprocessing.SANPreprocessor(Vocabulary(["a"]), styles=("qa",))
+    preprocessor = preprocessing.SANPreprocessor(words(), styles=("qa",))
     unanswerable = Example("0", "Who?", ("A cat.",), answerable=False)
     with pytest.raises(ValueError, match=r"`styles=\('span',\)`. Received: styles=\('qa',\)"):
         preprocessor.dataset([unanswerable, *EXAMPLES], 2)
@@ -153,22 +158,22 @@ def test_spans_of_streams_are_looked_for_in_the_first_records(monkeypatch):
 
 WRONG = [
     (TypeError, "MasquePreprocessor .*did you mean `question_length`.*question_lenght=3",
-     lambda: preprocessing.MasquePreprocessor(Vocabulary(["a"]), question_lenght=3)),
+     lambda: preprocessing.MasquePreprocessor(words(), question_lenght=3)),
     (TypeError, "did you mean `question_length`",
      lambda: preprocessing.MasquePreprocessor.from_examples(EXAMPLES, question_lenght=3)),
     (TypeError, "did you mean `min_count`",
      lambda: preprocessing.MasquePreprocessor.from_examples([], min_cout=2)),
     (TypeError, "dataset has no argument .*did you mean `shuffle`",
-     lambda: preprocessing.MasquePreprocessor(Vocabulary(["a"])).dataset(EXAMPLES, 1, shufle=True)),
+     lambda: preprocessing.MasquePreprocessor(words()).dataset(EXAMPLES, 1, shufle=True)),
     (ValueError, "`question_length` must be an int of 1 or more",
-     lambda: preprocessing.SANPreprocessor(Vocabulary(["a"]), question_length=0)),
-    (ValueError, "stride=500", lambda: preprocessing.SANPreprocessor(Vocabulary(["a"]), stride=500)),
-    (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(Vocabulary(["a"]), styles="span")),
-    (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(Vocabulary(["a"]), styles=())),
-    (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(Vocabulary(["a"]), styles=("", "a"))),
-    (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(Vocabulary(["a"]), styles=["a"] * 2)),
+     lambda: preprocessing.SANPreprocessor(words(), question_length=0)),
+    (ValueError, "stride=500", lambda: preprocessing.SANPreprocessor(words(), stride=500)),
+    (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(words(), styles="span")),
+    (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(words(), styles=())),
+    (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(words(), styles=("", "a"))),
+    (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(words(), styles=["a"] * 2)),
     (ValueError, "`context` is one of",
-     lambda: preprocessing.MaxoutPointerQGPreprocessor(Vocabulary(["a"]), context="sentense")),
+     lambda: preprocessing.MaxoutPointerQGPreprocessor(words(), context="sentense")),
 ]  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Models with a pretrained encoder: AdamW with rates of its own, for every paper."""
 
+import functools
 import re
 
 import pytest
@@ -8,15 +9,20 @@ from tests.models import duals, encoded, questions
 from tfmrc import encoders, models, training
 from tfmrc.training.base import fine_tuning_optimizer
 
-ENCODER = encoders.from_vocabulary(["owl", "##s", "fly"], num_layers=2, length=20)
+
+@functools.cache
+def encoder():
+    return encoders.from_vocabulary(["owl", "##s", "fly"], num_layers=2, length=20)
+
+
 MODELS = {
     "masque": lambda: encoded.make(num_layers=2)[0],
     "san": lambda: models.SAN(
-        vocabulary_size=9, num_exact_match=0, encoder=ENCODER, encoder_use="answer"
+        vocabulary_size=9, num_exact_match=0, encoder=encoder(), encoder_use="answer"
     ),
-    "daanet": lambda: duals.small(encoder=ENCODER, tasks=("ask",)),
-    "maxout_pointer_qg": lambda: questions.small(encoder=ENCODER, coverage=True),
-    "extractive_reader": lambda: models.ExtractiveReader(encoder=ENCODER),
+    "daanet": lambda: duals.small(encoder=encoder(), tasks=("ask",)),
+    "maxout_pointer_qg": lambda: questions.small(encoder=encoder(), coverage=True),
+    "extractive_reader": lambda: models.ExtractiveReader(encoder=encoder()),
 }
 CLIP_NORMS = {"daanet": 5.0}
 
@@ -69,7 +75,7 @@ def test_what_is_given_counts(made, name):
 
 def test_the_optimizer():
     optimizer = fine_tuning_optimizer(
-        ENCODER, steps=40, learning_rate=0.002, encoder_learning_rate=0.0005, layer_decay=0.5,
+        encoder(), steps=40, learning_rate=0.002, encoder_learning_rate=0.0005, layer_decay=0.5,
         warmup_share=0.25, weight_decay=None,
     )  # fmt: skip
     assert rate(optimizer) == (0.002, 10, 30) and optimizer.weight_decay is None
@@ -79,4 +85,4 @@ def test_the_optimizer():
         {"transformer_layer_1/": 0.25, "transformer_layer_0/": 0.125, "mix_": 0.25, "": 0.0625}
     )
     with pytest.raises(ValueError, match="Received: warmup_steps=40, steps=40"):
-        fine_tuning_optimizer(ENCODER, steps=40, warmup_share=1.0)
+        fine_tuning_optimizer(encoder(), steps=40, warmup_share=1.0)

@@ -149,13 +149,13 @@ def test_wrong_arguments(arguments, message, folder, questions, capsys, without_
     assert message in capsys.readouterr().err
 
 
-def test_what_cannot_be_scored(folder, tmp_path, capsys, without_graphs):
+def test_what_cannot_be_scored(folder, questions, tmp_path, capsys, without_graphs):
     unanswered = tmp_path / "asked.csv"
     unanswered.write_text("question,passage\nWho?,The owl.\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"need answers. Received: none in .*asked.csv"):
         evaluate(folder, unanswered)
     with pytest.raises(FileNotFoundError, match="no saved predictor"):
-        evaluate(tmp_path, unanswered)
+        evaluate(tmp_path, questions)
     for flag in ("--output", "--rules", "--columns"):
         assert cli.main(["evaluate", str(folder), flag, str(tmp_path / "out")]) == 1
         assert f"{flag} goes with --input" in capsys.readouterr().err

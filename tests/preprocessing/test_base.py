@@ -151,25 +151,24 @@ def test_spans_of_streams_are_looked_for_in_the_first_records(monkeypatch):
         assert len(list(batches)) == 2
 
 
-WORDS = Vocabulary(["a"])
 WRONG = [
     (TypeError, "MasquePreprocessor .*did you mean `question_length`.*question_lenght=3",
-     lambda: preprocessing.MasquePreprocessor(WORDS, question_lenght=3)),
+     lambda: preprocessing.MasquePreprocessor(Vocabulary(["a"]), question_lenght=3)),
     (TypeError, "did you mean `question_length`",
      lambda: preprocessing.MasquePreprocessor.from_examples(EXAMPLES, question_lenght=3)),
     (TypeError, "did you mean `min_count`",
      lambda: preprocessing.MasquePreprocessor.from_examples([], min_cout=2)),
     (TypeError, "dataset has no argument .*did you mean `shuffle`",
-     lambda: preprocessing.MasquePreprocessor(WORDS).dataset(EXAMPLES, 1, shufle=True)),
+     lambda: preprocessing.MasquePreprocessor(Vocabulary(["a"])).dataset(EXAMPLES, 1, shufle=True)),
     (ValueError, "`question_length` must be an int of 1 or more",
-     lambda: preprocessing.SANPreprocessor(WORDS, question_length=0)),
-    (ValueError, "stride=500", lambda: preprocessing.SANPreprocessor(WORDS, stride=500)),
-    (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(WORDS, styles="span")),
-    (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(WORDS, styles=())),
-    (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(WORDS, styles=("", "a"))),
-    (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(WORDS, styles=["a"] * 2)),
+     lambda: preprocessing.SANPreprocessor(Vocabulary(["a"]), question_length=0)),
+    (ValueError, "stride=500", lambda: preprocessing.SANPreprocessor(Vocabulary(["a"]), stride=500)),
+    (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(Vocabulary(["a"]), styles="span")),
+    (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(Vocabulary(["a"]), styles=())),
+    (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(Vocabulary(["a"]), styles=("", "a"))),
+    (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(Vocabulary(["a"]), styles=["a"] * 2)),
     (ValueError, "`context` is one of",
-     lambda: preprocessing.MaxoutPointerQGPreprocessor(WORDS, context="sentense")),
+     lambda: preprocessing.MaxoutPointerQGPreprocessor(Vocabulary(["a"]), context="sentense")),
 ]  # fmt: skip
 
 

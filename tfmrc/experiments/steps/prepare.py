@@ -170,8 +170,8 @@ def warnings_of(experiment: Experiment, content: dict[str, Any]) -> list[str]:
         if without_group and experiment.split.by == "group":
             warnings.append(
                 f"{without_group:,} training examples of {source.train} have no group (article, "
-                "document). Questions about the same single passage are in one part, but a document "
-                "of several passages may be both in training and in validation."
+                "document). Questions about the same single passage are in one part, but a "
+                "document of several passages may be both in training and in validation."
             )
         if both := facts.get("test", {}).get("in_training"):
             warnings.append(

@@ -395,7 +395,7 @@ def test_commands_take_the_folder(predictor, tmp_path, capsys, without_graphs):
 def test_folders_of_other_kinds_are_refused(predictor, tmp_path):
     folder = predictor.save_hugging_face(tmp_path / "reader")
     (folder / "manifest.json").unlink()
-    with pytest.raises(FileExistsError, match="holds something else"):
+    with pytest.raises(FileExistsError, match="which is no part"):
         predictor.save_hugging_face(folder)
 
     def changed(name, **changes):

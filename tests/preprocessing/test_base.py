@@ -170,8 +170,10 @@ WRONG = [
     (ValueError, "stride=500", lambda: preprocessing.SANPreprocessor(words(), stride=500)),
     (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(words(), styles="span")),
     (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(words(), styles=())),
-    (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(words(), styles=("", "a"))),
-    (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(words(), styles=["a"] * 2)),
+    (ValueError, "Styles must be",
+     lambda: preprocessing.SANPreprocessor(words(), styles=("", "a"))),
+    (ValueError, "Styles must be",
+     lambda: preprocessing.SANPreprocessor(words(), styles=["a"] * 2)),
     (ValueError, "`context` is one of",
      lambda: preprocessing.MaxoutPointerQGPreprocessor(words(), context="sentense")),
 ]  # fmt: skip

@@ -313,11 +313,12 @@ function texts(list, chances) {
   return make("ol", { className: "list" }, ...items);
 }
 
+// The spans of all passages, ordered by the model; none where "no answer" is its answer.
 function showSpans(outputs, asked) {
   const spans = outputs.answers[0].map((text, id) => ({
     text, id, passage: outputs.answer_passages[0][id], start: outputs.starts[0][id],
     end: outputs.ends[0][id], chance: outputs.probabilities[0][id], source: "passage",
-  })).filter((span) => span.start >= 0 && outputs.start[0] >= 0);  // "no answer" has no spans
+  })).filter((span) => span.start >= 0 && outputs.start[0] >= 0);
   const [best] = spans;
   write(make("p", { className: "answer", dir: "auto", textContent: best ? best.text : "(no words)" }));
   write(facts([

@@ -8,7 +8,8 @@ pytestmark = pytest.mark.usefixtures("without_graphs")
 
 
 def test_odd_texts_get_right_answers():
-    signature = models.san().signature()
+    predictor = models.san()
+    signature = predictor.export_signatures(predictor.options())["serving_default"]
     run = exports.runner(lambda **inputs: signature(**inputs))
     counts, wrong = exports.attack_signature(run, "SAN", 50, seed=7)
     assert wrong == []
@@ -16,7 +17,8 @@ def test_odd_texts_get_right_answers():
 
 
 def test_a_wrong_outcome_is_seen():
-    signature = models.san().signature()
+    predictor = models.san()
+    signature = predictor.export_signatures(predictor.options())["serving_default"]
 
     def shifted(**inputs):
         outputs = signature(**inputs)

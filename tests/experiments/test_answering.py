@@ -151,7 +151,7 @@ def test_an_id_that_the_file_has_twice_is_an_error_before_the_prediction(tmp_pat
     answered(path, EXAMPLES[:1])
     path.write_text(path.read_text() * 2)
     predictor = Echo()
-    with pytest.raises(ValueError, match="line 2: the id already occurs in line 1"):
+    with pytest.raises(ValueError, match="line 2: the id occurs twice"):
         answer_all(predictor, EXAMPLES, path, task="qa", options={}, batch_size=3, model="m")
     assert predictor.asked == []
 

@@ -67,7 +67,7 @@ def _training_of(experiment: Experiment, facts: Sequence[Mapping[str, Any]]) -> 
         ),
         "Encoder": ", ".join(f"{name} {value}" for name, value in experiment.encoder.items()),
         "Word vectors": _vectors(experiment, facts[0]),
-        "Contextual embedding": ", ".join(experiment.contextual.files),
+        "Contextual embedding": experiment.contextual.describe(),
         "Training answers without a usable span": _without_a_span(facts[0].get("alignment")),
         "Machine": "; ".join(sorted({summary(f["machine"]) for f in facts})),
         "Versions": ", ".join(f"{k} {v}" for k, v in facts[0]["machine"]["versions"].items()),

@@ -172,6 +172,11 @@ class Contextual:
             return self.elmo.options, self.elmo.weights
         return () if self.cove is None else (self.cove,)
 
+    def describe(self) -> str:
+        """Returns name and files, such as `cove (cove.pth)`; "" without an embedding."""
+        name = "cove" if self.elmo is None else "elmo"
+        return f"{name} ({', '.join(self.files)})" if self.files else ""
+
 
 @dataclass(frozen=True, config=STRICT)
 class Training:

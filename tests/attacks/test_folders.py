@@ -48,7 +48,7 @@ def refused(saved, words):
     (saved / "manifest.json").unlink(missing_ok=True)
     write_manifest(saved)
     for verify in (True, False):
-        with pytest.raises((ValueError, OSError), match=words):
+        with pytest.raises((TypeError, ValueError, OSError), match=words):
             tfmrc.load(saved, verify=verify)
 
 

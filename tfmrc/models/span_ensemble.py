@@ -16,6 +16,7 @@ from tfmrc.ops.spans import best_spans
 SHARED = ("num_exact_match", "num_word_features", "num_pos", "num_ner", "tagger")
 
 
+@keras.saving.register_keras_serializable(package="tfmrc")
 class Ensemble(Model):
     """Reads with copies of several models, and combines their outputs.
 

@@ -46,7 +46,7 @@ def test_answers_are_read_in_our_windows(monkeypatch):
         text.Vocabulary(["the", "Owl".lower(), "flew"]), passage_length=4, question_length=4,
         answer_length=1, lemmas=True,
     )  # fmt: skip
-    lemmas = {"question_lemmas": ["who"] * 2, "passage_lemmas": ["the owl", "a a a a the owl"]}
+    lemmas = {"question_lemmas": ["who"] * 2, "passage_lemmas": [["the owl"], ["a a a a the owl"]]}
     predictor = SimpleNamespace(
         preprocessor=preprocessor, complete=lambda inputs: {**inputs, **lemmas}
     )

@@ -135,9 +135,9 @@ def write_samples(
         title: str. The heading.
     """
     given = {name: task.submission for name, task in tasks.items()}
-    some = [e for e in examples if any(e.id in each.answers for each in given.values())]
+    some = [e for e in examples if any(e.id in system.answers for system in given.values())]
     # Some tasks are not given every example.
-    of_all = [e for e in some if all(e.id in each.predictions for each in given.values())]
+    of_all = [e for e in some if all(e.id in system.predictions for system in given.values())]
     some = of_all or some
     drawn = random.Random(seed).sample(some, min(NUM_SAMPLES, len(some)))
     ids = [example.id for example in drawn]

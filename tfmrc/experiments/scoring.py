@@ -226,7 +226,7 @@ def _predict(
     goal, style = source.sequence or task.target, None if source.sequence else task.style
     examples = shown = _examples_of(test, predictor, task)
     if source.sequence is not None:
-        shown = [as_sequence(each, source.sequence) for each in examples if each.answers]
+        shown = [as_sequence(example, source.sequence) for example in examples if example.answers]
     if not shown:
         return None
     predictions = answer_all(

@@ -112,7 +112,7 @@ class Reader:
             **options,
         )
         answers = (best, *best.alternatives)[:count]
-        return {"answers": [_extracted(query, each, held) for each in answers]}
+        return {"answers": [_extracted(query, answer, held) for answer in answers]}
 
 
 def _extracted(query: str, answer: SpanAnswer, documents: list[Document]) -> ExtractedAnswer:

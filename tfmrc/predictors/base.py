@@ -247,7 +247,7 @@ class Predictor(Generic[R]):
         check_whole_numbers(1, batch_size=batch_size)
         selected = self.task(task)
         self.options(**options)
-        queries = (Query.of(each, selected) for each in iter(examples))
+        queries = (Query.of(example, selected) for example in iter(examples))
 
         def results() -> Iterator[R]:
             for batch in batches_of(queries, batch_size):
@@ -315,11 +315,11 @@ class Predictor(Generic[R]):
         tasks = self.tasks
         if task is None and tasks:
             return tasks[0]
-        for each in tasks:
-            if task in (each, each.name):
-                return each
+        for known in tasks:
+            if task in (known, known.name):
+                return known
         raise ValueError(
-            f"This predictor has the tasks {', '.join(each.name for each in tasks) or 'none'}. "
+            f"This predictor has the tasks {', '.join(known.name for known in tasks) or 'none'}. "
             f"Received: task={getattr(task, 'name', task)!r}"
         )
 

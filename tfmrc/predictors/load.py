@@ -60,7 +60,7 @@ def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None)
         if (candidate / CONFIG).is_file() or (candidate / WEIGHTS).is_file():
             return Predictor.load(candidate, verify=verify)
     versions = [version_of(file.parent.name) for file in folder.glob("*/saved_model.pb")]
-    if (folder / "saved_model.pb").is_file() or any(each is not None for each in versions):
+    if (folder / "saved_model.pb").is_file() or any(version is not None for version in versions):
         from tfmrc.predictors import ExportedPredictor
 
         return ExportedPredictor(folder, verify=verify)

@@ -72,12 +72,12 @@ class DecodingOptions:
                 "`num_return_sequences` must be from 1 to `num_beams`. Received: "
                 f"num_return_sequences={self.num_return_sequences!r}, num_beams={self.num_beams!r}"
             )
-        for each in fields(DecodingOptions):
-            value = getattr(self, each.name)
-            if each.name in OF_SAMPLING and value != each.default and not self.sampling:
+        for field in fields(DecodingOptions):
+            value = getattr(self, field.name)
+            if field.name in OF_SAMPLING and value != field.default and not self.sampling:
                 raise ValueError(
-                    f"`{each.name}` is an option of sampling, which a search ignores: "
-                    f"give sampling=True too. Received: {each.name}={value!r}, sampling=False"
+                    f"`{field.name}` is an option of sampling, which a search ignores: "
+                    f"give sampling=True too. Received: {field.name}={value!r}, sampling=False"
                 )
 
     def search(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class DecodingOptions:
         >>> DecodingOptions(num_beams=4, min_length=2).search()["num_beams"]
         4
         """
-        names = {each.name for each in fields(DecodingOptions)}
+        names = {field.name for field in fields(DecodingOptions)}
         options = {name: value for name, value in asdict(self).items() if name in names}
         for name in ("max_length", "jit_compile"):
             del options[name]

@@ -136,7 +136,7 @@ class QuestionAnsweringPipeline:
         examples, is_single = _examples(args, given)
         if isinstance(examples, Iterator):
             return self._answered(map(_pair, examples), options)
-        answers = list(self._answered([_pair(each) for each in examples], options))
+        answers = list(self._answered([_pair(example) for example in examples], options))
         if is_single or (options.legacy and len(answers) == 1):
             return answers[0]
         return answers
@@ -299,7 +299,7 @@ def _examples(args: Sequence[Any], given: Mapping[str, Any]) -> tuple[Any, bool]
         return [{"question": question, "context": context}], True
     contexts = [context] * len(question) if isinstance(context, str) else list(context)
     pairs = zip(question, contexts, strict=True)
-    return [{"question": each, "context": text} for each, text in pairs], False
+    return [{"question": question, "context": text} for question, text in pairs], False
 
 
 def _pair(example: Any) -> Pair:

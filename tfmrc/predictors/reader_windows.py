@@ -57,7 +57,7 @@ def over_windows(
         width = windows["lengths"][part[-1]]
         result = function({name: tf.gather(windows[name], part)[:, :width] for name in names})
         written = zip(arrays, result, strict=True)
-        return number + 1, ends[number], *(array.write(number, each) for array, each in written)
+        return number + 1, ends[number], *(array.write(number, value) for array, value in written)
 
     _, _, *arrays = tf.while_loop(
         lambda number, *_: number < chunks, body, (0, 0, *arrays), parallel_iterations=1

@@ -49,7 +49,7 @@ def find_predictor_class(
         found = _nearest(preprocessor_class, "preprocessor_class", found)
     if model_class is not None:
         of_model = _nearest(model_class, "model_class", found)
-        others = [each for each in _CLASSES if getattr(each, "model_class", None) is model_class]
+        others = [kind for kind in _CLASSES if getattr(kind, "model_class", None) is model_class]
         if preprocessor_class is not None and others and not of_model:
             raise ValueError(
                 f"{model_class.__name__} needs a {others[-1].preprocessor_class.__name__}. "
@@ -69,6 +69,6 @@ def find_predictor_class(
 def _nearest(cls: type, attribute: str, classes: list[Any]) -> list[Any]:
     """Returns the predictor classes that declare a class, or else its nearest declared base."""
     for base in cls.__mro__:
-        if found := [each for each in classes if getattr(each, attribute, None) is base]:
+        if found := [kind for kind in classes if getattr(kind, attribute, None) is base]:
             return found
     return []

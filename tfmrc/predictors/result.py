@@ -86,7 +86,7 @@ def json_of(value: Any) -> Any:
         return [json_of(item) for item in value]
     if not hasattr(value, "__dataclass_fields__"):
         return value
-    pairs = ((each.name, getattr(value, each.name)) for each in fields(value))
+    pairs = ((field.name, getattr(value, field.name)) for field in fields(value))
     return {name: json_of(item) for name, item in pairs if item is not None and item != ()}
 
 

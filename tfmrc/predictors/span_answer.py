@@ -72,6 +72,6 @@ class SpanAnswer(Result):
         if best.start < 0:
             return best
         several = ("answers", "starts", "ends", "answer_passages", "probabilities")
-        spans = [span(*each) for each in zip(*(column[name] for name in several), strict=True)]
-        others = tuple(each for each in spans[1:] if each.start >= 0)
+        spans = [span(*values) for values in zip(*(column[name] for name in several), strict=True)]
+        others = tuple(other for other in spans[1:] if other.start >= 0)
         return replace(best, alternatives=others)

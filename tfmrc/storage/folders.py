@@ -36,7 +36,7 @@ def check_target(path: str | PathLike[str], is_ours: Callable[[Path], bool]) -> 
     restore(path)
     if path.is_symlink() or path.is_file():
         raise FileExistsError(f"{path} is a link or a file. Give a folder.")
-    files = {each.relative_to(path).as_posix() for each in path.rglob("*") if not each.is_dir()}
+    files = {file.relative_to(path).as_posix() for file in path.rglob("*") if not file.is_dir()}
     if is_ours(path):
         listed = listed_files(path)
         files = {f for f in files if listed and f not in listed and Path(f).name != FILE_NAME}

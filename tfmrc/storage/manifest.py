@@ -148,11 +148,11 @@ def verify(folder: str | PathLike[str]) -> list[Verification]:
         for path in folder.rglob(FILE_NAME)
     }
     results, damaged = [], []
-    for each in sorted(folders):
-        if any(part.startswith(".") for part in each.relative_to(folder).parts):
+    for saved in sorted(folders):
+        if any(part.startswith(".") for part in saved.relative_to(folder).parts):
             continue  # still being written
         try:
-            results.append(verify_files(each))
+            results.append(verify_files(saved))
         except DamagedError as error:
             damaged.append(str(error))
     if damaged:

@@ -99,9 +99,9 @@ def write_model_card(
     _write(extra / "model_card.json", card)
     _write(extra / "metrics.json", dict(metrics))
     not_default = {
-        each.name: getattr(options, each.name)
-        for each in fields(options)
-        if getattr(options, each.name) != each.default
+        field.name: getattr(options, field.name)
+        for field in fields(options)
+        if getattr(options, field.name) != field.default
     }
     text = _markdown(
         card, {**not_default, "max_length": card["decoding"]["max_length"]}, bool(metrics)

@@ -152,7 +152,7 @@ def read_table(
     rows = _opener(source)
     has_header = isinstance(source, str | PathLike) and _suffix(source) in (".csv", ".tsv")
     known = {name for names in NAMES.values() for name in names}
-    known.update(_plainly(name) for wanted in columns.values() for name in _names(wanted))
+    known.update(_normalized(name) for wanted in columns.values() for name in _names(wanted))
 
     def read(report: Report) -> Iterator[Example]:
         number = 0
@@ -162,7 +162,7 @@ def read_table(
             for number, (location, row) in enumerate(given, 1):
                 try:
                     _check_row(row, location)
-                    present = frozenset(name for name in row if _plainly(name) in known)
+                    present = frozenset(name for name in row if _normalized(name) in known)
                     if present not in tables:
                         at = RecordLocation(source, "header") if has_header else location
                         fields = _fields(row, columns, at, columns_optional, number == 1)
@@ -307,7 +307,7 @@ def _dicts(rows: Iterable[Any]) -> Iterator[Rows]:
     )
 
 
-def _plainly(name: Any) -> str:
+def _normalized(name: Any) -> str:
     """Returns the name of a column without the capitals and spaces of spreadsheets."""
     return str(name).strip().lower()
 
@@ -334,7 +334,7 @@ def _fields(
     blank.
     """
     names = list(row)
-    alike = {_plainly(name): name for name in reversed(names)}
+    alike = {_normalized(name): name for name in reversed(names)}
     result: dict[str, str | list[str] | dict[str, str]] = {}
     for field, known in NAMES.items():
         wanted = columns.get(field)

@@ -44,9 +44,9 @@ def pair(
     absent = tuple(key for key in references if key not in predictions)
     if absent and missing not in ("empty", "leave_out"):
         shown = ", ".join(repr(key) for key in absent[:5])
-        more = ", …" if len(absent) > 5 else ""
+        rest = ", …" if len(absent) > 5 else ""
         raise ValueError(
-            f"{len(absent)} of {len(references)} references have no prediction: {shown}{more}. "
+            f"{len(absent)} of {len(references)} references have no prediction: {shown}{rest}. "
             "Predict them, or pass missing='empty' (they count as empty predictions) or "
             f"missing='leave_out'. Received: {len(predictions)} predictions"
         )

@@ -81,5 +81,5 @@ def _scores_of(experiment: Experiment, folder: Path) -> dict[str, Any]:
 
 
 def _next_version(folder: Path) -> Path:
-    versions = [version_of(path.name) for path in folder.glob("*")]
-    return folder / str(max((each for each in versions if each is not None), default=0) + 1)
+    versions = (version_of(path.name) for path in folder.glob("*"))
+    return folder / str(max((number for number in versions if number is not None), default=0) + 1)

@@ -184,7 +184,7 @@ def warnings_of(experiment: Experiment, content: dict[str, Any]) -> list[str]:
 def _find_spans(plan: Plan) -> dict[int, dict[str, Any]]:
     """Writes the spans of the source that needs them; returns facts by index of the source."""
     sources = enumerate(plan.experiment.sources)
-    chosen = [(n, each) for n, each in sources if each.spans == "best" and each.train is not None]
+    chosen = [(n, s) for n, s in sources if s.spans == "best" and s.train is not None]
     if len(chosen) > 1:
         raise ValueError(
             "One source can have `spans: best`. "

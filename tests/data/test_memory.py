@@ -9,11 +9,9 @@ import pytest
 
 from tests.data.builders import write
 from tfmrc.data import (
-    read_dream,
     read_examples,
     read_msmarco,
     read_squad,
-    squad_for_masque,
 )
 from tfmrc.data.batching.sampler import BatchSampler
 
@@ -73,19 +71,6 @@ def squad(path, size, rng):
     return read_squad(write(path, {"version": "1.1", "data": articles}))
 
 
-def masque(path, size, rng):
-    squad(path, size, rng)
-    return squad_for_masque(path, passage_words=1_000)
-
-
-def dream(path, size, rng):
-    question = {"question": "What?", "choice": ["This.", "That."], "answer": "This."}
-    turns = [["M: " + sentences(rng, 3) for _ in range(3)] for _ in range(size // 700)]
-    return read_dream(
-        write(path, [[t, [question], str(n)] for n, t in enumerate(turns)]), passage_words=1_000
-    )
-
-
 def examples(path, size, rng):
     with path.open("w") as file:
         for number in range(size // 3_000):
@@ -94,7 +79,7 @@ def examples(path, size, rng):
     return read_examples(path)
 
 
-WRITERS = (marco_lines, squad, masque, dream, examples)
+WRITERS = (marco_lines, squad, examples)
 
 
 def peak(stream):

@@ -3,7 +3,6 @@
 from collections import Counter
 from itertools import islice
 
-import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
@@ -135,32 +134,12 @@ def test_without_shuffle_and_buckets_the_order_stays(source):
     assert [n for batch in result for n in batch] == [e.id for e in EXAMPLES]
 
 
-def test_a_list_is_a_shuffled_stream():
-    order = np.arange(len(EXAMPLES))
-    np.random.default_rng([1, 3]).shuffle(order)
-    stream = make(Stream([EXAMPLES[index] for index in order]))
-    assert ids(make().of_pass(3)) == ids(stream.of_pass(3))
-
-
-def test_records_of_equal_buckets_keep_their_order():
-    examples = [example(n, length) for n, length in enumerate((70, 1, 63, 126, 64, 2, 130, 62))]
-    result = ids(make(examples, 2, shuffle=False).of_pass(0))
-    # The passage has one character more: 64 // 64 is the second bucket.
-    assert result == [["1", "5"], ["7", "0"], ["2", "3"], ["4", "6"]]
-
-
 def test_steps_are_known_for_lists():
     assert make().num_steps == 13 and make(drop_remainder=True).num_steps == 12
     assert make(Stream(EXAMPLES)).num_steps is None
     for drop_remainder, steps in ((False, 13), (True, 12)):
         for kind in KINDS.values():
             assert num_steps(kind(EXAMPLES), 8, ["a"], drop_remainder=drop_remainder) == steps
-
-
-def test_a_stream_is_read_once_a_pass():
-    stream = Stream(EXAMPLES)
-    list(islice(make(stream).forever(30), 10))
-    assert stream.reads == 4
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
@@ -183,9 +162,3 @@ def test_records_by_style():
         ("3", "b", ""),
         ("1", "c", "w"),
     ]
-
-
-@pytest.mark.parametrize("styles", ["a", []])
-def test_styles_are_names(styles):
-    with pytest.raises(ValueError, match="Received: styles="):
-        BatchSampler(EXAMPLES, styles, 2)

@@ -55,10 +55,8 @@ def test_web_reads_search_results_too(folder):
     ("name", "web"),
     [
         ("web-train.json", True),
-        ("verified-web-dev.json.gz", True),
         ("triviaqa_web_train.json", True),
         ("wikipedia-dev.json", False),
-        ("webster.json", False),
     ],
 )
 def test_the_name_of_a_file_has_its_domain(folder, name, web):
@@ -82,8 +80,6 @@ def test_only_the_beginning_of_a_document_is_read(folder):
     ("change", "message"),
     [
         (lambda q: q.pop("Question"), "'tc_1': Question: is missing"),
-        (lambda q: q["Answer"].update(Aliases="Owl"), "Aliases: must be a list"),
-        (lambda q: q["Answer"].update(Value=" "), "Value: must not be blank"),
         (lambda q: q.update(EntityPages=[{}]), "Filename: is missing"),
     ],
 )
@@ -96,22 +92,7 @@ def test_broken_questions(folder, change, message):
     assert [e.group for e in skipping] == ["tc_2"] and skipping.skipped == 1
 
 
-def test_no_question(folder):
-    with pytest.raises(RecordError, match="contains no question"):
-        list(stream(folder, []))
-
-
-def test_a_missing_folder_of_documents_is_named(folder):
-    (folder / "qa").mkdir()
-    path = write(folder / "qa" / "qa.json", {"Data": [OWL]})
-    for read in (lambda: read_file(path), lambda: read_triviaqa(path, folder / "evidence")):
-        with pytest.raises(
-            RecordError, match="qa.json: evidence: needs the .*no folder .*/evidence"
-        ):
-            read()
-
-
-@pytest.mark.parametrize("name", ["../outside.txt", "ABSOLUTE", "x" * 5_000, "a\0b"])
+@pytest.mark.parametrize("name", ["../outside.txt", "ABSOLUTE", "x" * 5_000])
 def test_a_document_outside_of_its_folder_is_not_read(folder, name):
     outside = folder / "outside.txt"
     outside.write_text("An owl was here.", encoding="utf-8")
@@ -120,9 +101,3 @@ def test_a_document_outside_of_its_folder_is_not_read(folder, name):
     read = stream(folder, [record])
     assert list(read) == []
     assert read.report.notes["documents that are not in the folder"] == 1
-
-
-def test_a_byte_order_mark_of_a_document(folder):
-    write(folder / "wikipedia" / "Night.txt", "\ufeffAn owl flew.".encode())
-    [owl] = stream(folder, [OWL])
-    assert (owl.passages, owl.spans[0].start) == (("An owl flew.",), 3)

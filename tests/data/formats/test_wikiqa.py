@@ -38,7 +38,6 @@ def changed(position, value):
     ("rows", "message"),
     [
         (changed(6, "2"), "line 3: Label: must be 0 or 1"),
-        (changed(5, " "), "line 3: Sentence: must not be blank"),
         ([ROWS[0], ROWS[1][:5], *ROWS[2:]], "line 3: must have 7 values"),
     ],
 )
@@ -48,16 +47,3 @@ def test_broken_questions(tmp_path, rows, message):
         list(read_wikiqa(path))
     stream = read_wikiqa(path, on_error="skip")
     assert [example.id for example in stream] == ["Q2"] and stream.skipped == 1
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (tsv(ROWS, COLUMNS[::-1]), "must have the columns"),
-        (tsv([]), "contains no question"),
-        (tsv([*ROWS, ROWS[0]]), "line 6: id: occurs twice; it is also that of line 2"),
-    ],
-)
-def test_other_files(tmp_path, content, message):
-    with pytest.raises(RecordError, match=message):
-        list(read_wikiqa(write(tmp_path / "a.tsv", content)))

@@ -27,34 +27,15 @@ def sentences(rng, count):
     return " ".join(" ".join(rng.choices(WORDS, k=12)).capitalize() + "." for _ in range(count))
 
 
-def marco_record(number, rng):
-    passages = [
-        {"is_selected": int(n == 2), "passage_text": sentences(rng, 4), "url": f"u{n}"}
-        for n in range(10)
-    ]
-    return {
-        "query_id": number,
-        "query": f"what is {number}",
-        "query_type": "ENTITY",
-        "passages": passages,
-        "answers": [sentences(rng, 1)],
-        "wellFormedAnswers": "[]",
-    }
-
-
-def marco_records(size, rng):
-    total, number = 0, 0
-    while total < size:
-        record = marco_record(number, rng)
-        total += len(json.dumps(record))
-        number += 1
-        yield record
-
-
 def marco_lines(path, size, rng):
     with path.open("w") as file:
-        for record in marco_records(size, rng):
-            file.write(json.dumps(record) + "\n")
+        while file.tell() < size:
+            passages = [
+                {"is_selected": int(n == 2), "passage_text": sentences(rng, 4)} for n in range(10)
+            ]
+            record = {"query_id": file.tell(), "query": "what is it", "query_type": "ENTITY"}
+            record |= {"passages": passages, "answers": [sentences(rng, 1)]}
+            file.write(json.dumps(record | {"wellFormedAnswers": "[]"}) + "\n")
     return read_msmarco(path)
 
 

@@ -42,18 +42,6 @@ found = {"calls, off": [memory.keep_freed_memory(), memory.reuse_freed_memory()]
 os.environ["TFMRC_KEEP_FREED_MEMORY"] = "1"
 print(json.dumps(found | {"on": mapped()}))
 """
-COMMAND = """
-import json, os, sys
-from tfmrc.cli import program
-from tfmrc.utils import memory
-
-found = {"before": "tensorflow" in sys.modules}
-keep = memory.keep_freed_memory
-program.keep_freed_memory = lambda: found.update(kept=keep(), still="tensorflow" in sys.modules)
-program.import_tensorflow()
-found |= {"after": "tensorflow" in sys.modules, "reused": memory._kept}
-print(json.dumps(found | {"oneDNN": os.environ["TF_ENABLE_ONEDNN_OPTS"]}))
-"""
 
 
 def result(said: str) -> dict:
@@ -66,15 +54,3 @@ def test_a_data_set_leaves_the_memory_of_tensors_reusable() -> None:
     assert found["calls, off"] == [False, False]
     assert found["off"] >= 20
     assert found["on"] == 0
-
-
-def test_a_command_keeps_freed_memory_from_before_tensorflow_is_imported(monkeypatch) -> None:
-    monkeypatch.delenv("TF_ENABLE_ONEDNN_OPTS", raising=False)
-    found = result(fresh_python.run("-c", COMMAND))
-    assert found.pop("oneDNN") == "1"
-    assert found == {"before": False, "kept": True, "still": False, "after": True, "reused": True}
-
-
-def test_a_command_leaves_the_choice_of_onednn_to_its_user(monkeypatch) -> None:
-    monkeypatch.setenv("TF_ENABLE_ONEDNN_OPTS", "0")
-    assert result(fresh_python.run("-c", COMMAND))["oneDNN"] == "0"

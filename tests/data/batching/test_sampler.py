@@ -3,6 +3,7 @@
 from collections import Counter
 from itertools import islice
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
@@ -89,22 +90,6 @@ def test_a_run_that_starts_later_gets_what_an_unbroken_one_gets(source, shuffle,
         assert run(start, 45 - start) == unbroken[start:]
 
 
-def test_a_run_that_starts_later_does_not_build_the_windows_before():
-    sorted_ids = []
-
-    class Counted(TrainingExample):
-        @property
-        def length(self):  # the key by which a window is divided into batches
-            sorted_ids.append(self.example.id)
-            return super().length
-
-    counted = [Counted(e, "a", "x") for e in EXAMPLES]
-    batches = make(counted, shuffle=False)  # four windows of 32, 32, 32 and 7 records
-    result = ids(islice(batches.forever(13 + 9), 6))
-    assert sorted_ids == [str(n) for n in [*range(64, 96), *range(32)]]
-    assert result == (ids(make(shuffle=False).of_pass(0)) * 3)[22:28]
-
-
 def test_buckets_hold_records_of_like_length():
     def spread(bucket):
         lengths = [[r.length for r in batch] for batch in make(bucket=bucket, window=20).of_pass(0)]
@@ -132,6 +117,20 @@ def test_the_remainder_is_a_random_choice_not_the_longest():
 def test_without_shuffle_and_buckets_the_order_stays(source):
     result = ids(make(source(EXAMPLES), shuffle=False, bucket=False).of_pass(5))
     assert [n for batch in result for n in batch] == [e.id for e in EXAMPLES]
+
+
+def test_a_list_is_a_shuffled_stream():
+    order = np.arange(len(EXAMPLES))
+    np.random.default_rng([1, 3]).shuffle(order)
+    stream = make(Stream([EXAMPLES[index] for index in order]))
+    assert ids(make().of_pass(3)) == ids(stream.of_pass(3))
+
+
+def test_records_of_equal_buckets_keep_their_order():
+    examples = [example(n, length) for n, length in enumerate((70, 1, 63, 126, 64, 2, 130, 62))]
+    result = ids(make(examples, 2, shuffle=False).of_pass(0))
+    # The passage has one character more: 64 // 64 is the second bucket.
+    assert result == [["1", "5"], ["7", "0"], ["2", "3"], ["4", "6"]]
 
 
 def test_steps_are_known_for_lists():

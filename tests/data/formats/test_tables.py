@@ -16,31 +16,13 @@ from pyarrow import parquet
 from tfmrc.data import Example, RecordError, Span, read_table
 
 ROWS = [
-    {
-        "id": "a",
-        "question": "Who flew?",
-        "context": "An owl flew.",
-        "answer": "An owl",
-        "answer_start": 0,
-        "title": "Owls",
-    },
-    {
-        "id": "b",
-        "question": "Who slept, and where?",
-        "context": 'The "cat" slept\nat home.',
-        "answer": '"cat"',
-        "answer_start": 4,
-        "title": "Cats",
-    },
-    {
-        "id": "c",
-        "question": "Wer schläft?",
-        "context": "Niemand.",
-        "answer": None,
-        "answer_start": None,
-        "title": "Owls",
-    },
-]
+    {"id": "a", "question": "Who flew?", "context": "An owl flew.", "answer": "An owl",
+     "answer_start": 0, "title": "Owls"},
+    {"id": "b", "question": "Who slept, and where?", "context": 'The "cat" slept\nat home.',
+     "answer": '"cat"', "answer_start": 4, "title": "Cats"},
+    {"id": "c", "question": "Wer schläft?", "context": "Niemand.", "answer": None,
+     "answer_start": None, "title": "Owls"},
+]  # fmt: skip
 EXAMPLES = [
     Example(
         "a", "Who flew?", ("An owl flew.",), {"span": ("An owl",)},

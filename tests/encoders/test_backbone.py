@@ -158,7 +158,7 @@ LAYERS = [f"transformer_layer_{number}" for number in range(3)]
 
 @pytest.mark.parametrize(
     "count, expected",
-    [("all", {*EMBEDDINGS, *LAYERS}), ("none", set()), (0, set()), (2, set(LAYERS[1:]))],
+    [("all", {*EMBEDDINGS, *LAYERS}), ("none", set()), (2, set(LAYERS[1:]))],
 )
 def test_what_is_trained(count, expected) -> None:
     layer = make("bert", {"dropout": 0.3, "num_layers": 3}, trainable_layers=count)
@@ -173,11 +173,6 @@ def test_frozen_parts_have_no_dropout() -> None:
     frozen = make("bert", {"dropout": 0.5}, trainable_layers="none")
     np.testing.assert_array_equal(
         np.array(frozen(IDS, SEGMENTS, training=True)), np.array(frozen(IDS, SEGMENTS))
-    )
-    tuned = make("bert", {"dropout": 0.5})
-    tuned.trainable = False
-    np.testing.assert_array_equal(
-        np.array(tuned(IDS, SEGMENTS, training=True)), np.array(tuned(IDS, SEGMENTS))
     )
 
 
@@ -231,9 +226,6 @@ def test_activation_and_epsilon() -> None:
     np.testing.assert_array_equal(states[1], states[2])
     rough = make("bert", epsilon=0.1)
     assert abs(np.array(rough(IDS, SEGMENTS)) - states[2]).max() > 1e-3
-    again = BackboneEncoder.from_config(exact.get_config())
-    again.set_weights(exact.get_weights())
-    np.testing.assert_allclose(np.array(again(IDS, SEGMENTS)), states[0], atol=1e-6)
 
 
 @pytest.mark.parametrize("family", ["bert", "deberta_v3"])
@@ -301,15 +293,3 @@ def test_rates_of_the_layers() -> None:
     assert list(rates.values()) == pytest.approx([0.5, 0.05, 0.005, 0.5, 0.0005])
     shared = encoders.learning_rate_multipliers(make("albert"), 1.0, 0.5)
     assert len(shared) == 3
-
-
-@pytest.mark.parametrize("layers, part", [("last", "encoder/.*"), ("mix", "encoder")])
-def test_a_policy_by_the_name_of_the_layer_or_of_its_parts(layers, part) -> None:
-    policies = keras.dtype_policies.DTypePolicyMap("float32")
-    policies[part] = "mixed_bfloat16"
-    sizes = {"vocabulary_size": 20, "num_layers": 1, "num_heads": 2, "hidden_dim": 4}
-    layer = BackboneEncoder("bert", {**sizes, "intermediate_dim": 8}, layers=layers, dtype=policies)
-    for encoder in (layer, BackboneEncoder.from_config(layer.get_config())):
-        assert hub.transformer_layers(encoder.backbone)[0].compute_dtype == "bfloat16"
-        outputs = encoder(np.array([[[2, 7, 8, 3, 0]]]))
-        assert outputs.dtype == ("bfloat16" if part == "encoder" else "float32")

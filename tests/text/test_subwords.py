@@ -146,7 +146,7 @@ def test_parts_are_texts_of_their_own() -> None:
     assert part.ids.numpy().tolist() == expected.ids.numpy().tolist()
 
 
-def test_no_texts_have_no_windows():
+def test_no_texts_have_no_windows() -> None:
     subwords = tokenizer(length=8, overlap=2)
     none = subwords.cut(tf.zeros([0, 1], tf.string))
     read = {**subwords.separate(none), **subwords.joint(none, none)}

@@ -13,7 +13,6 @@ from tests.text.odd_strings import odd_strings
 from tests.text.test_whole_texts import differences, real_strings
 from tfmrc.text import SubwordTokenizer
 from tfmrc.text.normalizers import normalizers_of
-from tfmrc.text.precompiled import Precompiled
 from tfmrc.text.special_tokens import SpecialTokens
 from tfmrc.text.unigram import Unigram
 from tfmrc.text.unigram_pieces import UnigramPieces
@@ -110,12 +109,6 @@ def test_marks_that_nfc_would_compose_are_refused():
     pieces = UnigramPieces(PIECES, 1, {"type": "NFC"})
     with pytest.raises(tf.errors.InvalidArgumentError, match="texts must be in NFC"):
         pieces.tokenize(["fine", "e\u0301"], NONE)
-
-
-@pytest.mark.parametrize("rule", ["©", "abc"])
-def test_other_rules_of_a_character_map_are_refused(rule):
-    with pytest.raises(ValueError, match="are not supported"):
-        Precompiled({rule: "x"})
 
 
 def test_the_best_pieces_are_those_of_all_splits():

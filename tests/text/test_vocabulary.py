@@ -7,7 +7,6 @@ import tensorflow as tf
 
 from tests.text.helpers import text_of
 from tfmrc.text import Vocabulary
-from tfmrc.text.counting import WordCounter
 
 SPECIAL = ("[PAD]", "[UNK]", "[BOS]", "[EOS]")
 
@@ -63,15 +62,6 @@ def test_from_examples_orders_by_frequency_then_alphabet():
     with_buckets = Vocabulary.from_examples(iter(examples), size=5, num_oov_buckets=10)
     assert (with_buckets.size, len(with_buckets)) == (5, 15)
     assert Vocabulary.from_examples(lambda: examples).words == vocabulary.words
-
-
-@pytest.mark.parametrize("batch_size", [1, 2, 1000])
-def test_counts_do_not_depend_on_the_batch(batch_size):
-    counter = WordCounter(batch_size)
-    for text in ["a b", "b", "", "a b", "B c"] * 3:
-        counter.add(text)
-    assert dict(counter.counts) == {b"a": 6, b"b": 12, b"c": 3}
-    assert counter.most_common(6) == ["b", "a"]
 
 
 class Vectors:

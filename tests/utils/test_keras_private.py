@@ -48,15 +48,6 @@ def test_the_outputs_with_a_loss_are_those_that_compile_names(loss, names):
     assert keras_private.outputs_with_loss(model) == names
 
 
-def test_fit_starts_with_the_epoch_that_was_set(model):
-    assert keras_private.initial_epoch(model) is None
-    keras_private.set_initial_epoch(model, 3)
-    assert keras_private.initial_epoch(model) == 3
-    assert model.fit(X, {"y": Y}, epochs=5, verbose=0).epoch == [3, 4]
-    keras_private.set_initial_epoch(model, None)
-    assert model.fit(X, {"y": Y}, epochs=1, verbose=0).epoch == [0]
-
-
 def test_the_optimizers_variables_and_their_averages(model):
     keras_private.symbolic_build(model, (X, {"y": Y}))
     variables = keras_private.optimizer_variables(model.optimizer)

@@ -47,22 +47,3 @@ def test_a_broken_question_is_named_or_skipped(tmp_path, field):
     stream = read_dream(path, on_error="skip")
     assert [example.id for example in stream] == ["5-1-2", "5-2-1"]
     assert stream.skipped == 1
-
-
-@pytest.mark.parametrize(
-    "record",
-    [
-        {},
-        [["M: Hi."], []],
-        [[" "], [], "5-1"],
-    ],
-)
-def test_a_broken_dialogue_is_named_or_skipped(tmp_path, record):
-    content = dream()
-    content[0] = record
-    path = write(tmp_path / "a.json", content)
-    with pytest.raises(RecordError, match="dialogue 1|dialogue '5-1'"):
-        list(read_dream(path))
-    stream = read_dream(path, on_error="skip")
-    assert [example.id for example in stream] == ["5-2-1"]
-    assert stream.skipped == 1

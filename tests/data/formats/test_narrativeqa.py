@@ -96,30 +96,17 @@ def test_the_passages_that_are_nearest_to_the_question(read):
     assert [" ".join(example.passages) for example in whole] == [summary] * 2
 
 
-MILL = "Anna Brandt built a mill. It burned twice."
-
-
 @pytest.mark.parametrize(
-    ("changed", "old", "new", "message", "ids"),
+    ("old", "new", "message"),
     [
-        ("summaries", MILL, " ", "document 'd1': summary: must not be blank", ["d2-1"]),
-        ("summaries", "d1,train", "d2,train", "line 4: document_id: occurs twice", ["d2-1"]),
-        ("summaries", "One night", "\0", "line 2: the file ends too early", None),
-        ("qaps", "What", "\xff", "text: not UTF-8 .*save it as UTF-8", None),
+        ("One night", "\0", "line 2: the file ends too early"),
+        ("The mill", "\xff", "text: not UTF-8 .*save it as UTF-8"),
     ],
 )
-def test_broken_files(read, changed, old, new, message, ids):
-    files = {"qaps": QAPS, "summaries": SUMMARIES}
-    files[changed] = files[changed].replace(old, new, 1)
+def test_broken_files(read, old, new, message):
+    summaries = SUMMARIES.replace(old, new, 1)
     if new == "\0":
-        files[changed] = files[changed][: files[changed].index(new)]
-    files[changed] = files[changed].encode("latin-1")
-    with pytest.raises(RecordError, match=rf"{changed}\.csv: .*{message}"):
-        list(read(**files))
-    stream = read(**files, on_error="skip")
-    if ids is None:
-        with pytest.raises(RecordError, match=message):
-            list(stream)
-    else:
-        assert [example.id for example in stream] == ids
-        assert stream.skipped >= 1
+        summaries = summaries[: summaries.index(new)]
+    stream = read(summaries=summaries.encode("latin-1"), on_error="skip")
+    with pytest.raises(RecordError, match=rf"summaries\.csv: .*{message}"):
+        list(stream)

@@ -64,13 +64,3 @@ def test_a_broken_question_is_named_or_skipped(tmp_path, field):
     assert [example.id for example in stream] == ["h2", "w1", "m1"]
     assert stream.skipped == 1
     assert stream.report.fields == {field.strip(): 1}
-
-
-def test_an_empty_paragraph_is_one_broken_record(tmp_path):
-    path = write(tmp_path / "a.json", broken(lambda a: a["paragraphs"][0].update(context="")))
-    with pytest.raises(
-        RecordError, match="article 'Pond', paragraph 1: context: must not be blank"
-    ):
-        list(read_squad(path))
-    stream = read_squad(path, on_error="skip")
-    assert [example.id for example in stream] == ["w1", "m1"]

@@ -1,7 +1,5 @@
 """The TriviaQA reader: documents, aliases, what is left out, errors."""
 
-import copy
-
 import pytest
 
 from tests.data.builders import write
@@ -76,17 +74,9 @@ def test_only_the_beginning_of_a_document_is_read(folder):
     assert result.report.notes["documents whose beginning contains no answer"] == 3
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda q: q.pop("Question"), "'tc_1': Question: is missing"),
-        (lambda q: q.update(EntityPages=[{}]), "Filename: is missing"),
-    ],
-)
-def test_broken_questions(folder, change, message):
-    broken = copy.deepcopy(OWL)
-    change(broken)
-    with pytest.raises(RecordError, match=message):
+def test_broken_questions(folder):
+    broken = {**OWL, "EntityPages": [{}]}
+    with pytest.raises(RecordError, match="Filename: is missing"):
         list(stream(folder, [broken]))
     skipping = stream(folder, [broken, TEST], on_error="skip")
     assert [e.group for e in skipping] == ["tc_2"] and skipping.skipped == 1
@@ -96,8 +86,7 @@ def test_broken_questions(folder, change, message):
 def test_a_document_outside_of_its_folder_is_not_read(folder, name):
     outside = folder / "outside.txt"
     outside.write_text("An owl was here.", encoding="utf-8")
-    record = copy.deepcopy(OWL)
-    record["EntityPages"] = [{"Filename": str(outside) if name == "ABSOLUTE" else name}]
-    read = stream(folder, [record])
+    pages = [{"Filename": str(outside) if name == "ABSOLUTE" else name}]
+    read = stream(folder, [{**OWL, "EntityPages": pages}])
     assert list(read) == []
     assert read.report.notes["documents that are not in the folder"] == 1

@@ -27,30 +27,6 @@ def test_sentences(text, expected):
     assert result == ([text] if expected is None else expected)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", 0),
-        ("The owl's nest isn't here.", 8),
-    ],
-)
-def test_words(text, expected):
-    assert len(words(text)) == expected
-
-
-@given(st.text(st.sampled_from("aB1 .,!?\"'\n()é。"), max_size=60))
-def test_sentences_hold_every_word_once_and_in_order(text):
-    positions = sentences(text)
-    assert all(a < b for a, b in positions)
-    assert all(
-        before[1] <= after[0] for before, after in zip(positions, positions[1:], strict=False)
-    )
-    outside = list(text)
-    for a, b in positions:
-        outside[a:b] = " " * (b - a)
-    assert not "".join(outside).strip()
-
-
 def story(lengths):
     return " ".join(
         " ".join([f"W{n}"] + [f"w{n}x{k}" for k in range(length - 2)] + ["."])

@@ -225,7 +225,6 @@ def test_agreement_with_and_without_one_dnn(one_dnn):
     files = [
         "tests/ops/test_masking.py",
         "tests/layers/attention/test_multi_head_attention.py",
-        "tests/layers/attention/test_dual_attention.py",
     ]
     options = ["-q", "-p", "no:cacheprovider", "-k", "not one_dnn"]
     fresh_python.run("-m", "pytest", *options, *files, TF_ENABLE_ONEDNN_OPTS=one_dnn)

@@ -25,7 +25,7 @@ help:
 	@echo "make test         lint, then all tests but the slow ones (WORKERS=2; TESTS=tests/ops: a part)"
 	@echo "make coverage     the tests again, with the share of lines and branches that they run"
 	@echo "make slow         the slow tests (minutes; one of them makes a second environment)"
-	@echo "make fuzz         odd texts and mutated files, 10,000 files and 100,000 texts"
+	@echo "make fuzz         10,000 mutated files"
 	@echo "make attacks      kills, full disks, flipped bits, odd texts into exports, threads (hours)"
 	@echo "make mutants      whether the tests notice a changed line of ops, losses, decoding (an hour)"
 	@echo "make lint         ruff, mypy and the arrows between the rooms"

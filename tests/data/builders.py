@@ -11,65 +11,30 @@ HERON = "The grey heron waits by the pond. It hunts small fish at dawn, and slee
 MILL = "Anna Brandt built the mill in 1802. It burned twice."
 
 
-def squad_answer(context: str, text: str) -> dict[str, Any]:
-    return {"text": text, "answer_start": context.index(text)}
+def _question(id: str, question: str, context: str, *answers: str) -> dict[str, Any]:
+    """A question of SQuAD 2.0; impossible without answers, which are the last in the context."""
+    texts = [{"text": text, "answer_start": context.rindex(text)} for text in answers]
+    return {"id": id, "question": question, "answers": texts, "is_impossible": not answers}
 
 
 def squad(version: str = "v2.0") -> dict[str, Any]:
     """Two articles, three paragraphs, four questions, one of them impossible."""
-    heron = [
-        {
-            "id": "h1",
-            "question": "What does the heron hunt?",
-            "answers": [squad_answer(HERON, "small fish"), squad_answer(HERON, "fish")],
-            "is_impossible": False,
-        },
-        {
-            "id": "h2",
-            "question": "Where does the heron breed?",
-            "answers": [],
-            "plausible_answers": [squad_answer(HERON, "pond")],
-            "is_impossible": True,
-        },
-    ]
     smile = "Zoë drew a 😀 on the wall. Then Zoë left."
-    wall = [
-        {
-            "id": "w1",
-            "question": "Who left?",
-            "answers": [{"text": "Zoë", "answer_start": smile.rindex("Zoë")}],
-            "is_impossible": False,
-        }
-    ]
-    mill = [
-        {
-            "id": "m1",
-            "question": "Who built the mill?",
-            "answers": [squad_answer(MILL, "Anna Brandt")],
-            "is_impossible": False,
-        }
-    ]
-    content = {
-        "version": version,
-        "data": [
-            {
-                "title": "Pond",
-                "paragraphs": [
-                    {"context": HERON, "qas": heron},
-                    {"context": smile, "qas": wall},
-                ],
-            },
-            {"title": "Mill", "paragraphs": [{"context": MILL, "qas": mill}]},
-        ],
-    }
+    impossible = _question("h2", "Where does the heron breed?", HERON)
+    impossible["plausible_answers"] = [{"text": "pond", "answer_start": HERON.index("pond")}]
+    heron = [_question("h1", "What does the heron hunt?", HERON, "small fish", "fish"), impossible]
+    wall = [_question("w1", "Who left?", smile, "Zoë")]
+    mill = [_question("m1", "Who built the mill?", MILL, "Anna Brandt")]
     if version != "v2.0":
-        for article in content["data"]:
-            for paragraph in article["paragraphs"]:
-                remaining = [qa for qa in paragraph["qas"] if not qa["is_impossible"]]
-                for qa in remaining:
-                    del qa["is_impossible"]
-                paragraph["qas"] = remaining
-    return content
+        del heron[1]
+        for question in (*heron, *wall, *mill):
+            del question["is_impossible"]
+    pond = [{"context": HERON, "qas": heron}, {"context": smile, "qas": wall}]
+    articles = [
+        {"title": "Pond", "paragraphs": pond},
+        {"title": "Mill", "paragraphs": [{"context": MILL, "qas": mill}]},
+    ]
+    return {"version": version, "data": articles}
 
 
 def marco_records() -> list[dict[str, Any]]:
@@ -81,87 +46,44 @@ def marco_records() -> list[dict[str, Any]]:
             for n, value in enumerate(selected)
         ]
 
-    return [
-        {
-            "query_id": 11,
-            "query": "what do herons eat",
-            "query_type": "ENTITY",
-            "passages": passages(0, 1, 0),
-            "answers": ["Small fish", "Fish"],
-            "wellFormedAnswers": ["Herons eat small fish."],
-        },
-        {
-            "query_id": 12,
-            "query": "how tall is a heron",
-            "query_type": "NUMERIC",
-            "passages": passages(1, 1),
-            "answers": ["About 90 cm"],
-            "wellFormedAnswers": "[]",
-        },
-        {
-            "query_id": 13,
-            "query": "who owns the pond",
-            "query_type": "PERSON",
-            "passages": passages(0, 0),
-            "answers": ["No Answer Present."],
-            "wellFormedAnswers": "[]",
-        },
-        {
-            "query_id": 14,
-            "query": "where is the mill",
-            "query_type": "LOCATION",
-            "passages": passages(0),
-            "answers": [],
-            "wellFormedAnswers": [],
-        },
-    ]
+    names = ("query_id", "query", "query_type", "passages", "answers", "wellFormedAnswers")
+    well_formed = ["Herons eat small fish."]
+    rows = (
+        (11, "what do herons eat", "ENTITY", (0, 1, 0), ["Small fish", "Fish"], well_formed),
+        (12, "how tall is a heron", "NUMERIC", (1, 1), ["About 90 cm"], "[]"),
+        (13, "who owns the pond", "PERSON", (0, 0), ["No Answer Present."], "[]"),
+        (14, "where is the mill", "LOCATION", (0,), [], []),
+    )
+    records = [dict(zip(names, row, strict=True)) for row in rows]
+    return [{**record, "passages": passages(*record["passages"])} for record in records]
 
 
 def marco_lines() -> str:
     return "".join(json.dumps(record) + "\n" for record in marco_records())
 
 
-def marco_columns(records: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+def marco_columns() -> dict[str, Any]:
     """The records as columns, in the order of the official file."""
-    records = marco_records() if records is None else records
     names = ("answers", "passages", "query", "query_id", "query_type", "wellFormedAnswers")
-    return {
-        name: {str(row): record[name] for row, record in enumerate(records) if name in record}
-        for name in names
-        if any(name in record for record in records)
-    }
+    rows = [(str(row), record) for row, record in enumerate(marco_records())]
+    return {name: {row: record[name] for row, record in rows} for name in names}
 
 
 def dream() -> list[Any]:
     """Two dialogues, three questions."""
+
+    def question(text: str, answer: str, *choices: str) -> dict[str, Any]:
+        return {"question": text, "choice": list(choices), "answer": answer}
+
+    where = question(
+        "Where was the heron?", "By the pond.", "By the pond.", "In the mill.", "On the wall."
+    )
+    what = question("What was it doing?", "Sleeping.", "Hunting.", "Sleeping.", "Flying.")
+    burned = question("What burned?", "The mill.", "The mill.", "The pond.")
+    turns = ["M: Did you see the heron?", "W: Yes, it was asleep by the pond."]
     return [
-        [
-            ["M: Did you see the heron?", "W: Yes, it was asleep by the pond."],
-            [
-                {
-                    "question": "Where was the heron?",
-                    "choice": ["By the pond.", "In the mill.", "On the wall."],
-                    "answer": "By the pond.",
-                },
-                {
-                    "question": "What was it doing?",
-                    "choice": ["Hunting.", "Sleeping.", "Flying."],
-                    "answer": "Sleeping.",
-                },
-            ],
-            "5-1",
-        ],
-        [
-            ["W: The mill burned down.", "M: Again?"],
-            [
-                {
-                    "question": "What burned?",
-                    "choice": ["The mill.", "The pond."],
-                    "answer": "The mill.",
-                }
-            ],
-            "5-2",
-        ],
+        [turns, [where, what], "5-1"],
+        [["W: The mill burned down.", "M: Again?"], [burned], "5-2"],
     ]
 
 

@@ -1,8 +1,7 @@
 """Example and Span: what they accept, and their file of JSON lines."""
 
 import gzip
-import pickle
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
@@ -32,42 +31,20 @@ def test_lists_become_tuples():
     assert example.span_text(example.spans[0]) == "owl"
 
 
-def test_is_frozen_hashable_and_pickles():
-    with pytest.raises(FrozenInstanceError):
-        GOOD.question = "Why?"
-    assert len({GOOD, replace(GOOD)}) == 1
-    assert pickle.loads(pickle.dumps(GOOD)) == GOOD
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"id": 1}, "Received: id=1"),
-        ({"question": None}, "Received: question=None"),
         ({"question": "\ud800"}, "valid Unicode"),
         ({"passages": "An owl flew."}, "sequence of strings. Received: passages='An owl flew.'"),
-        ({"passages": ("a", b"b")}, r"Received: passages\[1\]=b'b'"),
-        ({"answers": {"qa": "An owl"}}, "Received: answers\\['qa'\\]='An owl'"),
-        ({"answers": {"qa": ()}}, "at least one answer"),
         ({"answers": {"qa": ("owl", " ")}}, "no answer may be blank"),
-        ({"answerable": "yes"}, "Received: 'yes'"),
         ({"answerable": False}, "must not have answers"),
         ({"relevance": (True,)}, r"relevance=\(True,\), len\(passages\)=2"),
-        ({"relevance": (1, 0)}, "True or False per passage"),
-        ({"spans": (Span(2, 0, 6),)}, "within one of the passages"),
         ({"spans": (Span(0, 0, 13),)}, r"lengths of the passages: \[12, 0\]"),
-        ({"group": 3}, "Received: group=3"),
     ],
 )
 def test_contradictions_are_named(change, message):
     with pytest.raises(ValueError, match=message):
         replace(GOOD, **change)
-
-
-@pytest.mark.parametrize("position", [(0, 3, 3), (0, 4, 3), (-1, 0, 1), (0, -1, 1), (0, 0, 1.0)])
-def test_span_refuses_impossible_places(position):
-    with pytest.raises(ValueError, match="Received"):
-        Span(*position)
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -107,9 +84,8 @@ def test_bom_and_crlf_are_read(tmp_path):
     assert list(read_examples(path)) == [GOOD]
 
 
-BROKEN = ["{", "[]", '{"id": "1"}', '{"id": "1", "question": "?", "passages": [], "extra": 1}']
-BROKEN += ['{"id": "1", "question": "?", "passages": [], "spans": [[0, 1]]}']
-BROKEN += ['{"id": "1", "question": "?", "passages": 5}', "\udcff", "[" * 100_000]
+BROKEN = ["{", '{"id": "1", "question": "?", "passages": [], "extra": 1}']
+BROKEN += ["\udcff", "[" * 100_000]
 
 
 @pytest.mark.parametrize("line", BROKEN)
@@ -141,13 +117,3 @@ def test_an_id_that_occurs_twice_is_named_with_both_lines(tmp_path):
     stream = read_examples(path, on_error="skip")
     assert list(stream) == [GOOD] and stream.skipped == 1
     assert list(stream) == [GOOD], "every pass counts separately"
-
-
-def test_unknown_policy(tmp_path):
-    with pytest.raises(ValueError, match="Received: on_error='ignore'"):
-        read_examples(tmp_path / "a.jsonl", on_error="ignore")
-
-
-def test_a_file_without_a_record_is_an_error(tmp_path):
-    with pytest.raises(RecordError, match="file: contains no record"):
-        list(read_examples(write(tmp_path / "a.jsonl", "\n \n"), on_error="skip"))

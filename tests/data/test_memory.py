@@ -9,11 +9,9 @@ import pytest
 
 from tests.data.builders import write
 from tfmrc.data import (
-    read_dream,
     read_examples,
     read_msmarco,
     read_squad,
-    squad_for_masque,
 )
 from tfmrc.data.batching.sampler import BatchSampler
 
@@ -29,34 +27,15 @@ def sentences(rng, count):
     return " ".join(" ".join(rng.choices(WORDS, k=12)).capitalize() + "." for _ in range(count))
 
 
-def marco_record(number, rng):
-    passages = [
-        {"is_selected": int(n == 2), "passage_text": sentences(rng, 4), "url": f"u{n}"}
-        for n in range(10)
-    ]
-    return {
-        "query_id": number,
-        "query": f"what is {number}",
-        "query_type": "ENTITY",
-        "passages": passages,
-        "answers": [sentences(rng, 1)],
-        "wellFormedAnswers": "[]",
-    }
-
-
-def marco_records(size, rng):
-    total, number = 0, 0
-    while total < size:
-        record = marco_record(number, rng)
-        total += len(json.dumps(record))
-        number += 1
-        yield record
-
-
 def marco_lines(path, size, rng):
     with path.open("w") as file:
-        for record in marco_records(size, rng):
-            file.write(json.dumps(record) + "\n")
+        while file.tell() < size:
+            passages = [
+                {"is_selected": int(n == 2), "passage_text": sentences(rng, 4)} for n in range(10)
+            ]
+            record = {"query_id": file.tell(), "query": "what is it", "query_type": "ENTITY"}
+            record |= {"passages": passages, "answers": [sentences(rng, 1)]}
+            file.write(json.dumps(record | {"wellFormedAnswers": "[]"}) + "\n")
     return read_msmarco(path)
 
 
@@ -73,19 +52,6 @@ def squad(path, size, rng):
     return read_squad(write(path, {"version": "1.1", "data": articles}))
 
 
-def masque(path, size, rng):
-    squad(path, size, rng)
-    return squad_for_masque(path, passage_words=1_000)
-
-
-def dream(path, size, rng):
-    question = {"question": "What?", "choice": ["This.", "That."], "answer": "This."}
-    turns = [["M: " + sentences(rng, 3) for _ in range(3)] for _ in range(size // 700)]
-    return read_dream(
-        write(path, [[t, [question], str(n)] for n, t in enumerate(turns)]), passage_words=1_000
-    )
-
-
 def examples(path, size, rng):
     with path.open("w") as file:
         for number in range(size // 3_000):
@@ -94,7 +60,7 @@ def examples(path, size, rng):
     return read_examples(path)
 
 
-WRITERS = (marco_lines, squad, masque, dream, examples)
+WRITERS = (marco_lines, squad, examples)
 
 
 def peak(stream):

@@ -8,7 +8,6 @@ from tfmrc.data import (
     read_dream,
     read_narrativeqa,
     read_squad,
-    split_by_group,
     squad_for_masque,
 )
 
@@ -63,10 +62,3 @@ def test_narrativeqa(shared_data, split, questions, documents):
 def test_dream(shared_data, name, questions, dialogues):
     stream = read_dream(shared_data / "dream" / f"{name}.json")
     assert counts(stream) == (questions, questions, dialogues)
-
-
-def test_a_split_by_article(shared_data):
-    train, early = split_by_group(read_squad(shared_data / "squad" / "train.json"), 0.1, seed=1)
-    (first, _, groups), (second, _, others) = counts(train), counts(early)
-    assert first + second == 18_191
-    assert groups + others == 56 and others > 0

@@ -6,10 +6,7 @@ import pytest
 import tensorflow as tf
 
 from tfmrc import encoders
-from tfmrc.encoders import BackboneEncoder, flat_transformer as flat, keras_hub_backbone as hub
-from tfmrc.encoders.subword_rows import AllSubwords
-from tfmrc.ops.masking import mask_bias
-from tfmrc.utils import keras_private
+from tfmrc.encoders import BackboneEncoder, keras_hub_backbone as hub
 
 SIZES = {
     "bert": {},
@@ -113,69 +110,6 @@ def test_gradients_are_keras_hubs(training) -> None:
         np.testing.assert_allclose(ours, theirs, atol=2e-5)
 
 
-def self_attention(x, weights, mask):
-    """Attention `[R, P, d]` in float64, head by head, by its definition; real keys only."""
-    kernels, biases = weights[::2], weights[1::2]
-    result = np.zeros_like(x)
-    for row, head in np.ndindex(x.shape[0], kernels[0].shape[1]):
-        real = mask[row]
-        query, key, value = (
-            x[row] @ kernel[:, head] + bias[head]
-            for kernel, bias in zip(kernels[:3], biases[:3], strict=True)
-        )
-        if real.any():
-            scores = query @ key[real].T / query.shape[-1] ** 0.5
-            shares = np.exp(scores - scores.max(-1, keepdims=True))
-            shares /= shares.sum(-1, keepdims=True)
-            result[row] += shares @ value[real] @ kernels[3][head]
-    return result + biases[3]
-
-
-def random_attention(dtype="float32"):
-    """A layer of two heads, its input `[3, 5, 8]` and its weights, all float64."""
-    attention = keras.layers.MultiHeadAttention(2, 4, dtype=dtype)
-    attention.build((3, 5, 8), (3, 5, 8))
-    draw = np.random.default_rng(0)
-    weights = [draw.normal(size=variable.shape) for variable in attention.weights]
-    attention.set_weights(weights)
-    return attention, draw.normal(size=(3, 5, 8)), weights
-
-
-MASK = np.array([[True] * 5, [True, False, True, True, False], [False] * 5])
-
-
-def test_attention_and_its_gradient_against_numpy() -> None:
-    """With padding and a row that is all padding, whose output is finite and is not used."""
-    subwords = AllSubwords(MASK, 2)
-    attention, x, weights = random_attention()
-    shares = np.random.default_rng(1).normal(size=x.shape) * MASK.any(1)[:, None, None]
-    given = tf.constant(x.reshape(15, 8), tf.float32)
-    variables = [variable.value for variable in attention.weights]
-    with tf.GradientTape() as tape:
-        tape.watch(given)
-        bias = mask_bias(tf.constant(MASK))[:, None, None, :]
-        result = flat.self_attention(attention, given, bias, subwords, False)
-        total = tf.reduce_sum(result * shares.reshape(15, 8).astype("float32"))
-    result = result.numpy().reshape(x.shape)
-    expected = self_attention(x, weights, MASK)
-    np.testing.assert_allclose(result[:2], expected[:2], atol=2e-5)
-    assert np.isfinite(result).all()
-    arrays = [x, *weights]
-    gradients = tape.gradient(total, [given, *variables])
-    for number, cell in (
-        (0, (0, 1, 2)), (0, (1, 2, 3)), (0, (1, 1, 0)), (0, (2, 0, 1)), (1, (3, 1, 2)),
-        (3, (0, 0, 1)), (4, (1, 3)), (5, (7, 1, 0)), (7, (1, 2, 5)), (8, (4,)),
-    ):  # fmt: skip
-        ends = []
-        for step in (1e-5, -1e-5):
-            moved = [each.copy() for each in arrays]
-            moved[number][cell] += step
-            ends.append((self_attention(moved[0], moved[1:], MASK) * shares).sum())
-        gradient = tf.reshape(gradients[number], arrays[number].shape)[cell]
-        expected = (ends[0] - ends[1]) / 2e-5
-        assert float(gradient) == pytest.approx(expected, rel=1e-4, abs=1e-4), (number, cell)
-
-
 @pytest.mark.parametrize("family", ["bert", "deberta_v3"])
 def test_padding_changes_nothing(family) -> None:
     layer = make(family, layers="mix")
@@ -224,7 +158,7 @@ LAYERS = [f"transformer_layer_{number}" for number in range(3)]
 
 @pytest.mark.parametrize(
     "count, expected",
-    [("all", {*EMBEDDINGS, *LAYERS}), ("none", set()), (0, set()), (2, set(LAYERS[1:]))],
+    [("all", {*EMBEDDINGS, *LAYERS}), ("none", set()), (2, set(LAYERS[1:]))],
 )
 def test_what_is_trained(count, expected) -> None:
     layer = make("bert", {"dropout": 0.3, "num_layers": 3}, trainable_layers=count)
@@ -235,29 +169,10 @@ def test_what_is_trained(count, expected) -> None:
     assert trained(again) == expected
 
 
-def test_what_is_trained_can_be_changed() -> None:
-    layer = make("bert", {"num_layers": 3}, trainable_layers="none")
-    model = keras.Sequential([keras.Input((None, None), dtype="int32"), layer])
-    for count, expected in ((1, {LAYERS[2]}), ("all", {*EMBEDDINGS, *LAYERS}), (2, {*LAYERS[1:]})):
-        layer.trainable_layers = count
-        assert trained(layer) == expected and layer.get_config()["trainable_layers"] == count
-        model.trainable = False
-        assert not model.trainable_weights
-        model.trainable = True
-        assert trained(layer) == expected
-
-
 def test_frozen_parts_have_no_dropout() -> None:
     frozen = make("bert", {"dropout": 0.5}, trainable_layers="none")
     np.testing.assert_array_equal(
         np.array(frozen(IDS, SEGMENTS, training=True)), np.array(frozen(IDS, SEGMENTS))
-    )
-    layer = make("deberta_v3", {"dropout": 0.5}, trainable_layers="none")
-    np.testing.assert_array_equal(np.array(layer(IDS, training=True)), np.array(layer(IDS)))
-    tuned = make("bert", {"dropout": 0.5})
-    tuned.trainable = False
-    np.testing.assert_array_equal(
-        np.array(tuned(IDS, SEGMENTS, training=True)), np.array(tuned(IDS, SEGMENTS))
     )
 
 
@@ -284,9 +199,6 @@ def test_shared_layers_are_trained_as_a_whole() -> None:
     assert make("albert", {"num_layers": 3}).num_layers == 3
     with pytest.raises(ValueError, match="trainable_layers=1"):
         make("albert", trainable_layers=1)
-    for wrong in (3, -1, "some"):  # of two layers
-        with pytest.raises(ValueError, match="trainable_layers"):
-            make("bert", trainable_layers=wrong)
 
 
 def test_mix_of_the_layers() -> None:
@@ -314,9 +226,6 @@ def test_activation_and_epsilon() -> None:
     np.testing.assert_array_equal(states[1], states[2])
     rough = make("bert", epsilon=0.1)
     assert abs(np.array(rough(IDS, SEGMENTS)) - states[2]).max() > 1e-3
-    again = BackboneEncoder.from_config(exact.get_config())
-    again.set_weights(exact.get_weights())
-    np.testing.assert_allclose(np.array(again(IDS, SEGMENTS)), states[0], atol=1e-6)
 
 
 @pytest.mark.parametrize("family", ["bert", "deberta_v3"])
@@ -327,9 +236,6 @@ def test_saved_with_its_model(family, tmp_path) -> None:
     pieces = keras.Input((None, 2), dtype="int32")
     model = keras.Model([ids, segments, pieces], layer.words(layer(ids, segments), pieces))
     assert model.output.shape == (None, None, 8)
-    summary = []
-    model.summary(expand_nested=True, print_fn=summary.append)
-    assert "BackboneEncoder" in "".join(summary)
     batch = [IDS, SEGMENTS, np.array([[[1, 2], [3, 1]], [[1, 3], [0, 0]]])]
     expected = np.array(model(batch))
     model.save(tmp_path / "model.keras")
@@ -362,21 +268,6 @@ def test_a_quantized_backbone_is_computed_by_its_own_layers() -> None:
     assert 0 < abs(result - exact).max() < 0.3
 
 
-def test_layers_compute_real_subwords_alone(monkeypatch) -> None:
-    rows = []
-    compute = flat.transformer_layer
-
-    def spy(layer, x, *others):
-        rows.append(x.shape[0])
-        return compute(layer, x, *others)
-
-    monkeypatch.setattr(flat, "transformer_layer", spy)
-    make("bert")(IDS, SEGMENTS)
-    assert rows == [np.count_nonzero(IDS)] * 2
-    make("bert", skip_padding=False)(IDS, SEGMENTS)
-    assert rows[2:] == [np.size(IDS)] * 2
-
-
 def test_windows_without_subwords_are_left_out() -> None:
     sure = {"dropout": 0.0}
     plain, skipping = make("bert", sure, skip_padding=False), make("bert", sure)
@@ -396,31 +287,9 @@ def test_windows_without_subwords_are_left_out() -> None:
     assert not np.array(skipping(np.zeros_like(IDS))).any()
 
 
-def test_private_names_of_keras_hub_are_there() -> None:
-    layer = make("bert", {"dropout": 0.1})
-    part = hub.transformer_layers(layer.backbone)[0]
-    assert part._feedforward_intermediate_dense.activation is part.activation
-    assert len(keras_private.seed_generators(part)) == 3
-    deberta = make("deberta_v3", {"dropout": 0.1})
-    assert len(keras_private.seed_generators(hub.transformer_layers(deberta.backbone)[0])) == 4
-
-
 def test_rates_of_the_layers() -> None:
     layer = make("bert", {"num_layers": 3}, layers="mix")
     rates = encoders.learning_rate_multipliers(layer, 0.5, 0.1)
     assert list(rates.values()) == pytest.approx([0.5, 0.05, 0.005, 0.5, 0.0005])
     shared = encoders.learning_rate_multipliers(make("albert"), 1.0, 0.5)
     assert len(shared) == 3
-
-
-@pytest.mark.parametrize("layers", ["last", "mix"])
-@pytest.mark.parametrize("part", ["encoder", "encoder/.*"])
-def test_a_policy_by_the_name_of_the_layer_or_of_its_parts(layers, part) -> None:
-    policies = keras.dtype_policies.DTypePolicyMap("float32")
-    policies[part] = "mixed_bfloat16"
-    sizes = {"vocabulary_size": 20, "num_layers": 1, "num_heads": 2, "hidden_dim": 4}
-    layer = BackboneEncoder("bert", {**sizes, "intermediate_dim": 8}, layers=layers, dtype=policies)
-    for encoder in (layer, BackboneEncoder.from_config(layer.get_config())):
-        assert hub.transformer_layers(encoder.backbone)[0].compute_dtype == "bfloat16"
-        outputs = encoder(np.array([[[2, 7, 8, 3, 0]]]))
-        assert outputs.dtype == ("bfloat16" if part == "encoder" else "float32")

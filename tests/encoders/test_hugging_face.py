@@ -105,16 +105,6 @@ def test_other_arithmetic_is_refused(kind, changes, message):
         encoder_config({**CONFIGS[kind], **changes})
 
 
-def test_folders_without_weights_are_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match="no model.safetensors"):
-        read_weights(tmp_path)
-    (tmp_path / "model.safetensors.index.json").write_text(
-        json.dumps({"weight_map": {"a": "../x.safetensors"}})
-    )
-    with pytest.raises(ValueError, match="beside it"):
-        read_weights(tmp_path)
-
-
 @pytest.mark.slow
 @pytest.mark.torch
 def test_scores_of_transformers(tmp_path):

@@ -56,8 +56,3 @@ def test_gradients(pooling) -> None:
         total = tf.reduce_sum(WordPooling(pooling)(x, tf.constant(pieces)) * weights)
     gradient = tf.convert_to_tensor(tape.gradient(total, x))
     np.testing.assert_allclose(gradient, expected, atol=1e-6)
-
-
-def test_another_pooling_is_refused() -> None:
-    with pytest.raises(ValueError, match="pooling='last'"):
-        WordPooling("last")

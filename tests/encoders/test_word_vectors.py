@@ -1,9 +1,6 @@
 """Word vectors: their forms, what is wrong with files, and what becomes of a table's rows."""
 
 import gzip
-import math
-import sys
-import types
 
 import numpy as np
 import pytest
@@ -42,11 +39,9 @@ def test_coverage_counts_words_and_occurrences():
     counts = result.found, result.words, result.occurrences_found, result.occurrences
     assert counts == (1, 3, 5, 10) and result.missing == ("d", "c")
     assert result.share == pytest.approx(1 / 3)
-    assert str(vectors.coverage(["a", "x"])) == "1 of 2 words (50.0 percent)"
 
 
-@pytest.mark.parametrize("start", ["", "\ufeff7 3\n"])
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize(("start", "line_end"), [("", "\n"), ("\ufeff7 3\n", "\r\n")])
 def test_text_forms(tmp_path, start, line_end):
     lines = "the 1 2 3\nowl 4.5 -5 6e-1\n. . . 7 8 9\na 1 1 1\nb 2 2 2\nc\td 3 3 3\nthe 0 0 0 \n"
     path = written(tmp_path, (start + lines).replace("\n", line_end))
@@ -77,33 +72,11 @@ def test_the_compact_form_keeps_shared_rows(tmp_path):
     assert load_word_vectors(path, limit=1).rows.tolist() == [[3, 4]]
 
 
-def test_binary_files_are_read_by_gensim(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "gensim", None)  # as if it were not installed
-    path = written(tmp_path, b"2 2\nowl ...", "vectors.bin")
-    with pytest.raises(ImportError, match="pip install gensim"):
-        load_word_vectors(path)
-    table = types.SimpleNamespace(vectors=np.eye(2), key_to_index={"owl": 1, "a b\t": 0})
-    models = types.ModuleType("gensim.models")
-    models.KeyedVectors = types.SimpleNamespace(
-        load_word2vec_format=lambda path, binary, limit: table
-    )
-    models.fasttext = types.SimpleNamespace(load_facebook_vectors=lambda path: table)
-    monkeypatch.setitem(sys.modules, "gensim", types.ModuleType("gensim"))
-    monkeypatch.setitem(sys.modules, "gensim.models", models)
-    fasttext = written(tmp_path, (793712314).to_bytes(4, "little") + b"rest", "model")
-    for source in (path, fasttext):
-        assert as_lists(load_word_vectors(source)) == {"owl": [0, 1]}
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("owl 1 2 3\ncat 1 2\n", r"line 2: expected a word and 3 numbers.* Received: 'cat 1 2'"),
-        ("owl 1 2 3\ncat 1 x 3\n", r"line 2: expected a word and 3 numbers"),
-        ("owl 1 2 3\ncat 1 1e39 3\n", r"vectors.txt: `rows` must be a matrix .* of finite numbers"),
         (gzip.compress(b"owl 1 2\n" * 9, mtime=0)[:-12], "vectors.txt is damaged"),
-        ("owl\t1\t2\n", "line 1: .*by single spaces"),
-        ("café 1 2\n".encode("latin-1"), "vectors.txt is damaged or not UTF-8"),
         ("3 3\nowl 1 2 3\ncat 4 5 6\n", r"truncated: its first line states 3 words. Received: 2"),
     ],
 )
@@ -111,21 +84,6 @@ def test_files_that_are_refused(tmp_path, content, message):
     path = written(tmp_path, content)
     with pytest.raises(ValueError, match=message):
         load_word_vectors(path)
-
-
-@pytest.mark.parametrize(
-    ("rows", "keys", "message"),
-    [
-        ([1.0], {}, r"matrix .* of finite numbers. Received: shape=\(1,\)"),
-        ([[1.0], [math.inf]], {}, r"finite numbers"),
-        ([[1.0]], {"a": 1}, r"one of the 1 rows. Received: 'a' with row 1"),
-        ([[1.0]], {"": 0}, r"not be empty"),
-        ([[1.0]], {"a\tb": 0}, r"contain a tab"),
-    ],
-)
-def test_vectors_that_are_wrong(rows, keys, message):
-    with pytest.raises(ValueError, match=message):
-        WordVectors(rows, keys)
 
 
 def test_rows_without_a_vector_stay(tmp_path, capsys):
@@ -144,8 +102,6 @@ def test_rows_without_a_vector_stay(tmp_path, capsys):
     np.testing.assert_array_equal(layer.special, special)
     looked_up = np.array(layer(np.array([NUM_SPECIAL + 2])))
     np.testing.assert_array_equal(looked_up, [[4, 5, 6]])
-    with pytest.raises(ValueError, match=r"same width. Received: 3 numbers in vectors.txt, dim=2"):
-        set_vectors(WordEmbedding(vocabulary_size=7, dim=2), words, path)
 
 
 def test_rows_from_subwords():

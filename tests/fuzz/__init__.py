@@ -1,1 +1,1 @@
-"""Random attacks on files and texts, repeatable by their seed: `make fuzz`."""
+"""Random attacks on files, repeatable by their seed: `make fuzz`."""

@@ -11,7 +11,7 @@ MASK = np.array([[True] * 5 + [False] * 2, [False] * 7])
 PRIOR = np.log(np.random.default_rng(0).random((2, 7))).astype("float32")
 
 
-@pytest.mark.parametrize("length", [0, 1, 3, 4, 8, 9])
+@pytest.mark.parametrize("length", [0, 1, 4, 9])
 def test_parts_give_what_the_whole_gives(length):
     x = np.random.default_rng(0).normal(size=(2, length, 3)).astype("float32")
     widths = []
@@ -26,8 +26,8 @@ def test_parts_give_what_the_whole_gives(length):
     assert set(widths) == {4 if length > 4 else length}
 
 
-@pytest.mark.parametrize("batch_size", [0, 1, 6, 7, 8])
-@pytest.mark.parametrize("size", [0, 1, 2, 3, 100])
+@pytest.mark.parametrize("batch_size", [0, 6, 7])
+@pytest.mark.parametrize("size", [0, 2, 100])
 def test_groups_give_what_the_batch_gives(batch_size, size):
     generator = np.random.default_rng(0)
     x, y = (generator.normal(size=(batch_size, n)).astype("float32") for n in (3, 2))

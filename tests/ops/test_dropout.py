@@ -29,11 +29,6 @@ def test_the_numbers_below_the_rate_are_dropped(monkeypatch, rate, dropped):
     np.testing.assert_array_equal(kept, np.arange(2**16) >= dropped)
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (7,), (3, 5), (0, 4), (2, 1, 3)])
-def test_any_shape(shape):
-    assert np.shape(keep_mask(shape, 0.5, seed())) == shape
-
-
 def test_sizes_that_are_not_known():
     generator = seed()
     spec = tf.TensorSpec([None, None, 3])

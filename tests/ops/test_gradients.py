@@ -1,4 +1,3 @@
-import keras
 import numpy as np
 import tensorflow as tf
 
@@ -29,13 +28,6 @@ def test_the_gradient_is_that_of_the_function():
     np.testing.assert_array_equal(y, [2.0, -6.0])
     np.testing.assert_array_equal(tape.gradient(y, x), [7.0, 7.0])
     assert doubled.__name__ == "doubled"
-
-
-def test_a_variable_has_a_gradient_too():
-    x = keras.Variable([1.0, -3.0])
-    with tf.GradientTape() as tape:
-        y = doubled(x)
-    np.testing.assert_array_equal(tape.gradient(y, x.value), [7.0, 7.0])
 
 
 def test_an_exported_graph_has_the_result_alone():

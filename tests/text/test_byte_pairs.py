@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from tfmrc.text.byte_pairs import BytePairs, byte_characters
+from tfmrc.text.byte_pairs import BytePairs
 
 TEXT = Path(__file__).parents[2] / "LICENSE"
 ODD = (
@@ -69,12 +69,3 @@ def test_saved_and_loaded_in_a_saved_model(
     result = loaded.cut(tf.constant(["passages", "x"])).numpy().tolist()
     expected = [reference.encode(" passages").ids, reference.encode(" x").ids]
     assert [[i for i in row if i >= 0] for row in result] == expected
-
-
-def test_bytes_are_written_as_gpt_2_writes_them() -> None:
-    assert set(byte_characters()) == set(pre_tokenizers.ByteLevel.alphabet())
-
-
-def test_a_merge_of_unknown_parts_is_refused() -> None:
-    with pytest.raises(ValueError, match="merge='a b'"):
-        BytePairs({"a": 0, "b": 1}, ["a b"])

@@ -11,22 +11,12 @@ from tfmrc.text.sentences import sentence_numbers
 SIZE = 100_000
 SHAPES = {
     "addresses": "www.",
-    "schemes": "http://",
     "schemes of words": "http://a",
-    "mail": "a@",
-    "hyphens": "a-",
     "one word": "a",
-    "marks": "!",
-    "quotes": "'",
-    "lines": "\n",
     "spaces": " ",
-    "one combining mark": "\u0301",
-    "combining marks": "\u0301\u0323",
     "letters and marks": "e\u0323\u0301",
     "abbreviations": "Mr.",
-    "flags": "\U0001f1e6",
     "joined emoji": "\U0001f468\u200d",
-    "ligatures": "\ufdfa",
 }
 
 
@@ -42,14 +32,14 @@ def test_tokens_hold_every_character_once(shape):
     assert len(numbers) == len(starts) + 1
 
 
-@pytest.mark.parametrize("size", [1, 5, 28])
+@pytest.mark.parametrize("size", [1, 28])
 def test_marks_in_any_order_are_compared_as_equal(size):
     words = ["é" + "\u0323" * size, "e" + "\u0323" * size + "\u0301", "É" + "\u0323" * size]
     compared = Tokenizer().tokenize(words).compared.values.numpy()
     assert len(compared) == 3 and len(set(compared)) == 1
 
 
-@pytest.mark.parametrize("size", [30, 31, 60, 500])
+@pytest.mark.parametrize("size", [30, 31, 500])
 def test_words_with_more_marks_than_any_language_has_equal_themselves(size):
     words = ["e" + "\u0301" * size, "E" + "\u0301" * size, "e" + "\u0301" * (size + 1)]
     first, upper, longer = Tokenizer().tokenize(words).compared.values.numpy()

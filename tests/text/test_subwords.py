@@ -72,18 +72,10 @@ def random_texts(draw, rows, words, most):
     return Subwords(tf.constant(dense), tf.constant(counts, tf.int32)), counts, ids
 
 
+# The last has words that are longer than two windows.
 @pytest.mark.parametrize(
     "length, overlap, words, most",
-    # The last two have words that are longer than two windows.
-    [
-        (12, 3, 30, 3),
-        (12, 0, 30, 2),
-        (13, 99, 40, 4),
-        (64, 20, 30, 2),
-        (9, 4, 12, 9),
-        (12, 3, 6, 60),
-        (16, 4, 8, 50),
-    ],
+    [(12, 3, 30, 3), (12, 0, 30, 2), (13, 99, 40, 4), (12, 3, 6, 60)],
 )
 def test_separate_against_plain_python(length, overlap, words, most) -> None:
     draw = np.random.default_rng(length + overlap)
@@ -154,50 +146,7 @@ def test_parts_are_texts_of_their_own() -> None:
     assert part.ids.numpy().tolist() == expected.ids.numpy().tolist()
 
 
-def test_more_padding_changes_no_number() -> None:
-    own = tokenizer(length=12, overlap=4)
-    words = ["a", "bc", "acd", "owl", "b", "!"] * 4
-    alone = own.joint(own.cut([["a", "b"]]), own.cut([words]))
-    beside = own.joint(
-        own.cut([["a", "b", ""], ["owl"] * 3]), own.cut([[*words, *[""] * 30], ["b"] * 54])
-    )
-    windows, width = alone["encoder_ids"].shape[1:]
-    assert beside["encoder_ids"].shape[1] > windows
-    for name in ("encoder_ids", "segment_ids"):
-        both = beside[name].numpy()[0, :windows, :width]
-        assert both.tolist() == alone[name].numpy()[0].tolist()
-    for name in ("question_pieces", "passage_pieces"):
-        mine, other = alone[name].numpy()[0], beside[name].numpy()[0, : alone[name].shape[1]]
-        wide = beside["encoder_ids"].shape[2]
-        moved = mine[:, 0] // width * wide + mine[:, 0] % width
-        assert other.tolist() == np.stack([moved, mine[:, 1]], 1).tolist()
-
-
-def test_windows_without_room_are_refused() -> None:
-    for options in ({"length": 4}, {"overlap": -1}):
-        with pytest.raises(ValueError, match="room"):
-            tokenizer(**options)
-
-
-def test_in_a_saved_model(tmp_path: Path) -> None:
-    own = tokenizer(length=12, overlap=3)
-    module = tf.Module()
-    module.own = own
-    spec = tf.TensorSpec([None, None], tf.string)
-    module.read = tf.function(
-        lambda q, p: own.joint(own.cut(q), own.cut(p)),
-        input_signature=[spec, spec],
-        autograph=False,
-    )
-    tf.saved_model.save(module, str(tmp_path / "saved"))
-    question, passage = [["Owl", "bc"]], [["a", "acd", "!"] * 5]
-    loaded = tf.saved_model.load(str(tmp_path / "saved"))
-    result = loaded.read(tf.constant(question), tf.constant(passage))
-    for name, values in own.joint(own.cut(question), own.cut(passage)).items():
-        assert result[name].numpy().tolist() == values.numpy().tolist()
-
-
-def test_no_texts_have_no_windows():
+def test_no_texts_have_no_windows() -> None:
     subwords = tokenizer(length=8, overlap=2)
     none = subwords.cut(tf.zeros([0, 1], tf.string))
     read = {**subwords.separate(none), **subwords.joint(none, none)}
@@ -211,6 +160,6 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
     own = tokenizer(length=12, overlap=3, num_separators=2, segments=False, special_tokens=special)
     own.save_assets(tmp_path)
     for again in (SubwordTokenizer.from_assets(tmp_path), pickle.loads(pickle.dumps(own))):
-        assert again.get_config() == own.get_config() and repr(again) == repr(own)
+        assert again.get_config() == own.get_config()
         assert again.tokenize(["[SEP]owl"]).ids.to_list() == [[SEP, 8]]
     assert SubwordTokenizer.from_assets(tmp_path, length=9).length == 9

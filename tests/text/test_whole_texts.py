@@ -99,8 +99,7 @@ def differences(split, expected, texts, batch=100):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lowercase", [True, False])
-@pytest.mark.parametrize("strip_accents", [True, False])
+@pytest.mark.parametrize(("lowercase", "strip_accents"), [(True, True), (False, False)])
 def test_word_pieces_of_real_and_odd_texts(lowercase, strip_accents):
     real, odd = real_strings(2000), odd_strings(2000)
     tokenizer, expected = bert(real, lowercase, strip_accents)
@@ -158,8 +157,3 @@ def test_empty_batches_and_texts():
     for tokenize in (bert(["a"])[0], byte_level(["a b"], False)[0]):
         assert tokenize(tf.constant([], tf.string)).ids.to_list() == []
         assert tokenize(["", "a", ""]).starts.to_list() == [[], [0], []]
-
-
-def test_special_tokens_that_overlap_are_refused():
-    with pytest.raises(ValueError, match="overlap"):
-        SpecialTokens([{"content": "<s>", "id": 0}, {"content": "s>x", "id": 1}])

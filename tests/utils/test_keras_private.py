@@ -38,12 +38,6 @@ def test_build_loss_creates_what_the_first_evaluation_would(model):
     assert not keras_private.build_loss(model, (X,))
 
 
-def test_outputs_of_a_functional_model_by_name(model):
-    assert list(keras_private.outputs_of(model)) == ["y"]
-    assert keras_private.outputs_of(model)["y"].shape == (None, 1)
-    assert keras_private.outputs_of(object()) is None
-
-
 @pytest.mark.parametrize(
     "loss, names", [({"y": "mse", "z": None}, ["y"]), ("mse", None), (None, None)]
 )
@@ -52,33 +46,6 @@ def test_the_outputs_with_a_loss_are_those_that_compile_names(loss, names):
     model = keras.Model(x, {name: keras.layers.Dense(1, name=name)(x) for name in "yz"})
     model.compile("sgd", loss)
     assert keras_private.outputs_with_loss(model) == names
-
-
-def test_an_output_whose_loss_has_no_weight_has_no_loss():
-    x = keras.Input((2,), name="x")
-    model = keras.Model(x, {name: keras.layers.Dense(1, name=name)(x) for name in "yz"})
-    model.compile("sgd", {"y": "mse", "z": "mse"}, loss_weights={"y": 0.5, "z": 0.0})
-    assert keras_private.outputs_with_loss(model) == ["y"]
-    model.compile("sgd", {"y": "mse", "z": "mse"})
-    assert keras_private.outputs_with_loss(model) == ["y", "z"]
-
-
-@pytest.mark.parametrize(
-    "layer", [keras.layers.Conv1D, keras.layers.LSTM, keras.layers.GlobalAveragePooling1D]
-)
-def test_the_automatic_name_of_a_class(layer):
-    arguments = (2, 3) if layer is keras.layers.Conv1D else (2,) * (layer is keras.layers.LSTM)
-    name = keras_private.automatic_name(layer.__name__)
-    assert layer(*arguments).name.startswith(name)
-
-
-def test_fit_starts_with_the_epoch_that_was_set(model):
-    assert keras_private.initial_epoch(model) is None
-    keras_private.set_initial_epoch(model, 3)
-    assert keras_private.initial_epoch(model) == 3
-    assert model.fit(X, {"y": Y}, epochs=5, verbose=0).epoch == [3, 4]
-    keras_private.set_initial_epoch(model, None)
-    assert model.fit(X, {"y": Y}, epochs=1, verbose=0).epoch == [0]
 
 
 def test_the_optimizers_variables_and_their_averages(model):
@@ -103,31 +70,6 @@ def test_weight_decay_leaves_out_what_was_excluded(model):
     }  # fmt: skip
 
 
-def test_sublayers_are_given_once_and_not_their_own(model):
-    shared = keras.layers.Dense(2, name="shared")
-    shell = keras.Sequential([model.get_layer("hidden"), shared, shared], name="shell")
-    assert [layer.name for layer in keras_private.sublayers(shell)] == ["hidden", "shared"]
-    outer = keras.Sequential([shell], name="outer")
-    assert [layer.name for layer in keras_private.sublayers(outer)] == ["shell"]
-
-
-def test_a_variable_in_an_update_is_one_of_the_optimizers(model):
-    seen = []
-
-    class Watched(keras.optimizers.SGD):
-        def update_step(self, gradient, variable, learning_rate):
-            known = keras_private.known_variable(self, variable)
-            index = keras_private.index_of(self, variable)
-            assert known is keras_private.optimizer_variables(self)[index]
-            seen.append(known.path)
-            super().update_step(gradient, variable, learning_rate)
-
-    model.compile(Watched(0.1), loss={"y": "mse"})
-    model.train_on_batch(X, {"y": Y})
-    paths = [variable.path for variable in model.trainable_variables]
-    assert seen and seen == paths * (len(seen) // len(paths))  # a step may be traced twice
-
-
 def test_slots_are_named_after_the_path_of_their_variable(model):
     """`Checkpoint` finds the optimizer's state of a weight by this name."""
     keras_private.symbolic_build(model, (X, {"y": Y}))
@@ -135,14 +77,3 @@ def test_slots_are_named_after_the_path_of_their_variable(model):
     assert {"hidden_kernel_momentum", "hidden_kernel_velocity", "hidden_kernel_average"} <= set(
         names
     )
-
-
-def test_layers_and_seed_generators_at_any_depth():
-    inner = keras.Sequential([keras.layers.Dropout(0.1), keras.layers.Dense(1)])
-    outer = keras.Sequential([inner, keras.layers.Dropout(0.2)])
-    found = keras_private.all_sublayers(outer)
-    assert found[0] is outer and {*inner.layers, *outer.layers} <= set(found)
-    drops = [layer for layer in found if isinstance(layer, keras.layers.Dropout)]
-    generators = keras_private.seed_generators(outer)
-    assert {id(g) for g in generators} == {id(layer.seed_generator) for layer in drops}
-    assert len(generators) == 2

@@ -8,7 +8,7 @@ from tests import fresh_python
 from tfmrc.data import Example, Span, TrainingExample, make_dataset, padding_share
 from tfmrc.data.batching.dataset import strings
 from tfmrc.preprocessing import MasquePreprocessor
-from tfmrc.text import Vocabulary, layout
+from tfmrc.text import Vocabulary
 
 
 class Plain:
@@ -69,28 +69,6 @@ def test_span_of_a_record_is_the_first_that_is_its_answer():
     assert batch["span"].tolist() == [[0, 13, 14], [0, 6, 7], [-1] * 3, [-1] * 3]
 
 
-def test_annotations_come_with_their_records():
-    def annotate(batch):
-        return {"tags": np.array([r.example.id.encode() for r in batch], object)}
-
-    dataset = make_dataset(EXAMPLES[:5], Plain(), 2, styles=["qa"], bucket=False, annotate=annotate)
-    assert [x["tags"].numpy().tolist() for x, _, _ in dataset] == [
-        [b"0", b"1"],
-        [b"2", b"3"],
-        [b"4"],
-    ]
-
-
-def test_static_shapes_reach_the_preprocessor():
-    class Asks(Plain):
-        def batch(self, records):
-            return {**records, "static": layout.has_static_shapes()}, {}, {}
-
-    for static in (False, True):
-        [(x, _, _)] = make_dataset(EXAMPLES[:1], Asks(), 2, static_shapes=static)
-        assert bool(x["static"]) is static
-
-
 def test_features_get_every_record_with_its_style():
     dataset = make_dataset([*EXAMPLES, UNANSWERABLE], Plain(), 4, shuffle=True, seed=2)
     result = set()
@@ -105,21 +83,9 @@ def test_features_get_every_record_with_its_style():
     assert dataset.cardinality() == 11
 
 
-def test_styles_can_be_chosen():
-    styles = {
-        s
-        for x, *_ in make_dataset(EXAMPLES, Plain(), 4, styles=["nlg"])
-        for s in x["style"].numpy()
-    }
-    assert styles == {b"nlg"}
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"styles": ["nqa"]}, r"has the styles \['qa', 'nlg'\]. Received: styles="),
-        ({"start_step": 3}, "needs repeat=True.*Received: start_step="),
-        ({"start_step": -1, "repeat": True}, "Received: start_step="),
         ({"examples": []}, r"no batch.*another seed or share. Received: examples=\[\]"),
         ({"batch_size": 50, "drop_remainder": True}, "batch_size=50, drop_remainder=True"),
     ],

@@ -90,22 +90,6 @@ def test_a_run_that_starts_later_gets_what_an_unbroken_one_gets(source, shuffle,
         assert run(start, 45 - start) == unbroken[start:]
 
 
-def test_a_run_that_starts_later_does_not_build_the_windows_before():
-    sorted_ids = []
-
-    class Counted(TrainingExample):
-        @property
-        def length(self):  # the key by which a window is divided into batches
-            sorted_ids.append(self.example.id)
-            return super().length
-
-    counted = [Counted(e, "a", "x") for e in EXAMPLES]
-    batches = make(counted, shuffle=False)  # four windows of 32, 32, 32 and 7 records
-    result = ids(islice(batches.forever(13 + 9), 6))
-    assert sorted_ids == [str(n) for n in [*range(64, 96), *range(32)]]
-    assert result == (ids(make(shuffle=False).of_pass(0)) * 3)[22:28]
-
-
 def test_buckets_hold_records_of_like_length():
     def spread(bucket):
         lengths = [[r.length for r in batch] for batch in make(bucket=bucket, window=20).of_pass(0)]
@@ -157,12 +141,6 @@ def test_steps_are_known_for_lists():
             assert num_steps(kind(EXAMPLES), 8, ["a"], drop_remainder=drop_remainder) == steps
 
 
-def test_a_stream_is_read_once_a_pass():
-    stream = Stream(EXAMPLES)
-    list(islice(make(stream).forever(30), 10))
-    assert stream.reads == 4
-
-
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_nothing_to_read_ends(kind):
     assert list(make(KINDS[kind]([])).forever()) == []
@@ -183,9 +161,3 @@ def test_records_by_style():
         ("3", "b", ""),
         ("1", "c", "w"),
     ]
-
-
-@pytest.mark.parametrize("styles", ["a", []])
-def test_styles_are_names(styles):
-    with pytest.raises(ValueError, match="Received: styles="):
-        BatchSampler(EXAMPLES, styles, 2)

@@ -29,29 +29,23 @@ def lines(*records):
     ("name", "form", "content"),
     [
         ("squad", "a.json", squad()),
-        ("squad", "a", json.dumps({"version": "1.1", "data": []}, indent=2)),
         ("triviaqa", "a.json", {"Data": [], "Domain": "Web"}),
         ("msmarco", "a.jsonl.gz", marco_lines()),
         ("msmarco", "a.json", marco_columns()),
-        ("msmarco", "a.json", json.dumps({"passages": {"0": [{"passage_text": "x" * 90_000}]}})),
         ("narrativeqa", "qaps.csv", QAPS),
         ("dream", "a.json", b"\xef\xbb\xbf" + json.dumps(dream()).encode()),
         ("wikiqa", "a.tsv", "\t".join(COLUMNS) + "\n"),
         ("examples", "a.jsonl", Example("1", "Why?", ("So. " * 30_000,)).to_json()),
         ("table", "a.jsonl", lines(ROW)),
-        ("table", "a.jsonl", lines({"answers": ROW["answers"], **ROW})),
-        ("table", "a.jsonl", lines({"query": "Who?", "passages": ["Owl"], "answers": ["Owl"]})),
-        ("table", "a.jsonl", lines({"id": 1, "question": "?", "passages": "Owl"})),
         ("table", "a.json", [ROW]),
         ("table", "a.csv", "question,context\nWho?,Owl\n"),
-        ("table", "a.parquet", "PAR1"),
     ],
 )
 def test_formats(tmp_path, name, form, content):
     assert file_format(write(tmp_path / form, content)) == name
 
 
-@pytest.mark.parametrize("content", ["", "hello", '{"a": 1}', "a,b\n1,2\n"])
+@pytest.mark.parametrize("content", ["", '{"a": 1}', "a,b\n1,2\n"])
 def test_unknown_formats(tmp_path, content):
     with pytest.raises(RecordError, match="no known format"):
         file_format(write(tmp_path / "a", content))

@@ -55,9 +55,7 @@ def test_the_report_says_which_summaries_are_cut(read):
 
 CASES = {
     "question": ("What burned?", "  "),
-    "answer1": ("The mill,the mill!", " ,"),
     "document_id": ("d2,valid,What", "d9,valid,What"),
-    None: ("valid,What", "What"),
 }
 
 
@@ -98,48 +96,17 @@ def test_the_passages_that_are_nearest_to_the_question(read):
     assert [" ".join(example.passages) for example in whole] == [summary] * 2
 
 
-MILL = "Anna Brandt built a mill. It burned twice."
-
-
 @pytest.mark.parametrize(
-    ("changed", "old", "new", "message", "ids"),
+    ("old", "new", "message"),
     [
-        ("summaries", MILL, " ", "document 'd1': summary: must not be blank", ["d2-1"]),
-        ("summaries", "d1,train", "d2,train", "line 4: document_id: occurs twice", ["d2-1"]),
-        ("qaps", "d1,train", ",train", "line 2: document_id: has no summary in", ["d2-1", "d1-1"]),
-        ("qaps", "What burned?", 'What "burned"?,"x" y', "line 3: ", ["d1-1", "d1-2"]),
-        ("summaries", "One night", "\0", "line 2: the file ends too early", None),
-        ("qaps", "answer1,", "other,", "header: answer1: the column is missing", None),
-        ("qaps", "document_id", "\ndocument_id", "header: document_id: the column", None),
-        ("qaps", "What", "\xff", "text: not UTF-8 .*save it as UTF-8", None),
-        ("qaps", QAPS, "", "header: document_id: the column is missing", None),
-        ("qaps", QAPS[QAPS.index("\n") + 1 :], "", "contains no question", None),
+        ("One night", "\0", "line 2: the file ends too early"),
+        ("The mill", "\xff", "text: not UTF-8 .*save it as UTF-8"),
     ],
 )
-def test_broken_files(read, changed, old, new, message, ids):
-    files = {"qaps": QAPS, "summaries": SUMMARIES}
-    files[changed] = files[changed].replace(old, new, 1)
+def test_broken_files(read, old, new, message):
+    summaries = SUMMARIES.replace(old, new, 1)
     if new == "\0":
-        files[changed] = files[changed][: files[changed].index(new)]
-    files[changed] = files[changed].encode("latin-1")
-    with pytest.raises(RecordError, match=rf"{changed}\.csv: .*{message}"):
-        list(read(**files))
-    stream = read(**files, on_error="skip")
-    if ids is None:
-        with pytest.raises(RecordError, match=message):
-            list(stream)
-    else:
-        assert [example.id for example in stream] == ids
-        assert stream.skipped >= 1
-
-
-def test_other_forms_of_csv(read):
-    """A byte order mark, Windows' lines, and a column without a name, as pandas writes it."""
-
-    def changed(*rows):
-        return b"\xef\xbb\xbf" + csv_text(list(rows)).replace("\n", "\r\n").encode()
-
-    summaries = changed(("", "document_id", "summary"), ("0", "d1", MILL))
-    qaps = changed(("", "document_id", "set", *PLAIN), ("0", "d1", "train", "Who?", "Anna", ""))
-    [example] = read(qaps, summaries)
-    assert (example.id, example.passages) == ("d1-1", (MILL,))
+        summaries = summaries[: summaries.index(new)]
+    stream = read(summaries=summaries.encode("latin-1"), on_error="skip")
+    with pytest.raises(RecordError, match=rf"summaries\.csv: .*{message}"):
+        list(stream)

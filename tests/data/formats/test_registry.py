@@ -6,7 +6,6 @@ from tests import fresh_python
 from tests.data import builders
 from tests.data.builders import write
 from tfmrc.data import Example, find_format, register_format, write_examples
-from tfmrc.data.formats.registry import formats
 
 
 @pytest.fixture
@@ -51,28 +50,6 @@ def test_shipped_data():
     assert [(e.answers, e.relevance) for e in unread] == [(e.answers, e.relevance) for e in corpus]
     [*answers] = next(iter(find_format("small_squad").read("test", ["mine"]))).answers
     assert answers == ["mine"]
-
-
-def test_further_files(folder):
-    named = find_format("narrativeqa")
-    assert named.besides(folder / "qaps.csv", {}) == {"summaries": folder / "summaries.csv"}
-    (folder / "summaries.csv").rename(folder / "other.csv")
-    assert len(list(named.read(folder / "qaps.csv", ["s"], summaries="other.csv"))) == 3
-    pairs = find_format("pairs").besides("data/src-dev.txt", {})
-    assert {name: str(path) for name, path in pairs.items()} == {"questions": "data/tgt-dev.txt"}
-
-
-def test_names_and_styles():
-    several = {name for name, known in formats().items() if not known.one_style}
-    assert several >= {"corpus", "examples", "msmarco", "table"}
-    assert {name for name, known in formats().items() if not known.is_file} == {
-        "corpus",
-        "small_squad",
-    }
-    with pytest.raises(ValueError, match="no format 'tabel'; did you mean table?"):
-        find_format("tabel")
-    with pytest.raises(ValueError, match="Another reader has this name. Received: name='squad'"):
-        register_format("squad")(lambda path: [])
 
 
 def test_a_format_of_a_user(tmp_path):

@@ -1,8 +1,5 @@
 """SQuAD for Masque: passages of the article, relevance, what is cut."""
 
-import pytest
-
-from tests.data.builders import squad, write
 from tfmrc.data import Example, Span, squad_for_masque
 
 
@@ -131,30 +128,3 @@ def test_a_share_of_questions_loses_its_paragraph():
     nothing = list(squad_for_masque(EXAMPLES, 4))
     selected = [(a, b) for a, b in zip(nothing, after, strict=True) if a.answerable == b.answerable]
     assert all(a.passages == b.passages for a, b in selected), "the others' draw stays as it is"
-
-
-def test_from_a_file_with_broken_questions(tmp_path):
-    content = squad()
-    content["data"][0]["paragraphs"][0]["qas"][0]["question"] = ""
-    path = write(tmp_path / "a.json", content)
-    stream = squad_for_masque(path, 2, on_error="skip", style="short")
-    examples = list(stream)
-    assert [example.id for example in examples] == ["h2", "w1", "m1"]
-    assert [len(example.passages) for example in examples] == [2, 2, 1]
-    assert examples[1].answers == {"short": ("Zoë",)}
-    assert stream.skipped == 1 and stream.report.read == 3
-
-
-@pytest.mark.parametrize(
-    ("examples", "message"),
-    [
-        ([Example("1", "?", ("a",))], "a group, its article"),
-        ([Example("1", "?", ("a", "b"), group="g")], "must have one passage"),
-        ([Example(n, "?", ("a",), group=g) for n, g in ("1a", "2b", "3a")], "consecutive"),
-    ],
-)
-def test_examples_of_another_form(examples, message):
-    with pytest.raises(ValueError, match=message):
-        list(squad_for_masque(examples))
-    with pytest.raises(ValueError, match="Received: left_out_share=1.5"):
-        squad_for_masque([], left_out_share=1.5)

@@ -1,9 +1,9 @@
-"""The WikiQA reader: pages, labels, errors."""
+"""The WikiQA reader: pages and labels."""
 
 import pytest
 
 from tests.data.builders import write
-from tfmrc.data import RecordError, read_wikiqa
+from tfmrc.data import read_wikiqa
 from tfmrc.data.formats.wikiqa import COLUMNS
 
 ROWS = [
@@ -26,38 +26,3 @@ def test_pages_in_the_form_of_squad(tmp_path, name):
     assert [owl.span_text(span) for span in owl.spans] == list(owl.answers["sentence"])
     assert (owl.id, owl.group, owl.answerable, owl.relevance) == ("Q1", "D1", True, (True,))
     assert (cat.answers, cat.spans, cat.answerable) == ({}, (), False)
-
-
-def changed(position, value):
-    row = [*ROWS[1]]
-    row[position] = value
-    return [ROWS[0], tuple(row), *ROWS[2:]]
-
-
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        (changed(6, "2"), "line 3: Label: must be 0 or 1"),
-        (changed(5, " "), "line 3: Sentence: must not be blank"),
-        ([ROWS[0], ROWS[1][:5], *ROWS[2:]], "line 3: must have 7 values"),
-    ],
-)
-def test_broken_questions(tmp_path, rows, message):
-    path = write(tmp_path / "a.tsv", tsv(rows))
-    with pytest.raises(RecordError, match=message):
-        list(read_wikiqa(path))
-    stream = read_wikiqa(path, on_error="skip")
-    assert [example.id for example in stream] == ["Q2"] and stream.skipped == 1
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (tsv(ROWS, COLUMNS[::-1]), "must have the columns"),
-        (tsv([]), "contains no question"),
-        (tsv([*ROWS, ROWS[0]]), "line 6: id: occurs twice; it is also that of line 2"),
-    ],
-)
-def test_other_files(tmp_path, content, message):
-    with pytest.raises(RecordError, match=message):
-        list(read_wikiqa(write(tmp_path / "a.tsv", content)))

@@ -57,9 +57,3 @@ def test_a_known_position_stays():
     other = Example("1", "Where?", (text,), {"qa": ("Normandy",)}, spans=(Span(0, 4, 8),))
     [example] = with_exact_spans([other], "qa")
     assert example.spans == (Span(0, 12, 20),)
-
-
-def test_the_style_keeps_its_name():
-    given = Example("1", "Who?", ("An owl flew.",), {"short": ("an owl",), "long": ("It was.",)})
-    [example] = with_exact_spans([given], "short")
-    assert example.answers == {"short": ("An owl",)}

@@ -27,11 +27,6 @@ def test_the_split_does_not_depend_on_order_or_company():
     assert groups(split_by_group(EXAMPLES, 0.25, seed=1)[1]) != part
 
 
-@pytest.mark.parametrize(("share", "sizes"), [(0, (1000, 0)), (1, (0, 1000))])
-def test_all_or_nothing(share, sizes):
-    assert tuple(len(list(side)) for side in split_by_group(EXAMPLES, share)) == sizes
-
-
 def test_examples_without_a_group_go_by_their_only_passage_or_their_id():
     examples = [Example(str(n), "?", ("p",)) for n in range(100)]
     assert {len(list(part)) for part in split_by_group(examples, 0.5)} == {0, 100}
@@ -53,7 +48,5 @@ def test_a_stream_stays_a_stream(tmp_path):
 
 
 def test_what_cannot_be_split():
-    with pytest.raises(ValueError, match="Received: share=2"):
-        split_by_group(EXAMPLES, 2)
     with pytest.raises(ValueError, match="readable twice"):
         split_by_group(iter(EXAMPLES), 0.5)

@@ -8,7 +8,6 @@ import pytest
 import spacy
 
 from tfmrc.data import Example, Span, TagCache, make_dataset, words_tagger
-from tfmrc.data.transforms.tagging import spacy_tagger
 from tfmrc.preprocessing import SANPreprocessor
 from tfmrc.text import Vocabulary
 
@@ -123,23 +122,6 @@ def test_training_batches_and_serving_get_the_same_tags(tag, tmp_path):
     )
     for name in preprocessor.model_inputs:
         np.testing.assert_array_equal(x[name], served[name])
-
-
-@pytest.mark.parametrize(
-    ("content", "line"),
-    [(header, 1) for header in ("{}", "half", '{"tagger')]
-    + [('{"tagger": "rules 1"}\n' + line + "\n", 2) for line in ("[1]", '{"text": "a"}')],
-)
-def test_damaged_files(tag, tmp_path, content, line):
-    path = tmp_path / "tags.jsonl"
-    path.write_text(content)
-    with pytest.raises(ValueError, match=f"tags.jsonl, line {line}: damaged"):
-        TagCache(path, "rules 1", tag)
-
-
-def test_what_is_not_installed_is_named():
-    with pytest.raises(ValueError, match="spacy download no_such_pipeline"):
-        spacy_tagger("no_such_pipeline")
 
 
 def test_one_tag_a_word(tmp_path):

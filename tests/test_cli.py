@@ -3,14 +3,12 @@
 import os
 import re
 import sys
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import tensorflow as tf
 
-import tfmrc
 from tests import fresh_python
 from tfmrc import cli, training
 from tfmrc.cli import program
@@ -108,50 +106,6 @@ def test_wrong_arguments_are_explained_and_leave_no_run_behind(
     assert not Path("runs/x").exists()
 
 
-def test_modules_with_classes_of_ones_own_are_imported_from_the_current_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    for name in ("first_paper", "second_paper"):
-        Path(f"{name}.py").write_text("")
-    words = ["answer", "nowhere", "--question=q", "--passage=p"]
-    assert cli.main([*words, "--import", "first_paper", "--import=second_paper"]) == 1
-    assert {sys.modules.pop(name).__name__ for name in ("first_paper", "second_paper")}
-
-
-def test_a_name_of_the_hub_without_its_scheme_is_recognised(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "runs").mkdir()
-    for call in (tfmrc.load, partial(tfmrc.pipeline, "question-answering")):
-        with pytest.raises(
-            FileNotFoundError, match="Did you mean hf://owner/a_model-v2.1, a model"
-        ):
-            call("owner/a_model-v2.1")
-        with pytest.raises(FileNotFoundError, match=r"^((?!Did you mean).)*$"):
-            call("runs/none")
-
-
-def test_the_models_below_a_folder_are_named(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of an export the folder of its versions; the folder of a run, not that of its predictor."""
-    monkeypatch.chdir(tmp_path)
-    exports = [f"owls/{version}/saved_model.pb" for version in (2, 9, 10)]
-    exports += ["owls/.11.part/saved_model.pb", "crows/saved_model.pb"]
-    runs = ["grid/a-1/predictor", "one/predictor", "saved"]
-    for name in (*(f"models/{e}" for e in exports), *(f"runs/{r}/model.weights.h5" for r in runs)):
-        Path(name).parent.mkdir(parents=True)
-        Path(name).touch()
-    below = "Models in models: models/crows, models/owls."
-    assert below in output_of(capsys, "answer", "models", "--question=q", "--passage=p")[2]
-    assert below in output_of(capsys, "ask", "models/owl", "--passage=p")[2]
-    of_runs = "Models in runs: runs/grid/a-1, runs/one, runs/saved."
-    assert of_runs in output_of(capsys, "evaluate", "runs")[2]
-
-
 def test_one_answer_is_computed_without_optimizing_the_graph(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,26 +123,6 @@ def test_one_answer_is_computed_without_optimizing_the_graph(
     status, _, error = output_of(capsys, *words)
     assert status == 1 and "no answer here" in error and seen == [True]
     assert tf.config.optimizer.get_experimental_options()[off] == before
-
-
-def test_answer_names_the_runs_of_a_grid_and_a_run_that_is_not_trained(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    from tfmrc import experiments
-    from tfmrc.experiments import run_folder
-
-    recipe = tmp_path / "x.yaml"
-    for grid, message in (
-        ("", "train"),
-        ("grid: {variants: {one: {}, two: {model.units: 4}}}", "name one of them"),
-    ):
-        recipe.write_text(f"{SETTINGS[:-1]}{', ' if grid else ''}{grid}}}")
-        folder = tmp_path / f"run-{len(grid)}"
-        with run_folder.open_run(experiments.load(recipe), folder):
-            pass
-        status, _, error = output_of(capsys, "answer", str(folder), "--question=q", "--passage=p")
-        assert status == 1
-        assert message in error and str(folder) in error
 
 
 def test_serve_without_its_packages_names_their_install_line(capsys, monkeypatch) -> None:

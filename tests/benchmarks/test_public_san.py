@@ -26,13 +26,6 @@ def test_fixed_word_vectors_are_ours_and_padding_is_zero():
     np.testing.assert_array_equal(table, public_san.word_rows(words, seed=1))
 
 
-def test_the_epoch_of_the_lowest_validation_loss_is_scored():
-    epochs = [{"trained": 5.0, "averaged": 9.0}, {"trained": 4.0, "averaged": 6.0}]
-    epochs.append({"trained": 4.5, "averaged": 5.0})
-    assert public_san.best_epoch(epochs, "trained") == 2
-    assert public_san.best_epoch(epochs, "averaged") == 3
-
-
 def test_answers_are_read_in_our_windows(monkeypatch):
     """A network that finds the word of id 5 (`owl`), also in a passage's second window."""
 

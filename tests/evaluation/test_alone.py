@@ -25,9 +25,3 @@ def test_scoring_on_the_command_line_needs_no_tensorflow(tmp_path: Path) -> None
     run = tmp_path / "run.json"
     run.write_text('{"query_id": 1, "answers": ["a mill"]}')
     assert "ROUGE-L 100.00" in fresh_python.run("-c", SCORE, "score", run, run)
-
-
-def test_every_public_name_is_there() -> None:
-    from tfmrc import evaluation
-
-    assert [name for name in evaluation.__all__ if not hasattr(evaluation, name)] == []

@@ -113,47 +113,12 @@ def test_stale_predictions_are_made_anew(tmp_path: Path, change: str) -> None:
     assert answered(path, examples, **changes)[0].asked == []
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        '{"thesis": "years of work"}',  # one line without an end, which used to be cut
-        '{"thesis": "years of work"}\n',
-        "years of work",
-        '{"id": "q0", "answer": "x"}\nyears of work',
-        '[1, 2]\n{"id": "q0", "answer": "x"}\n',
-    ],
-)
-def test_a_file_of_something_else_is_left_as_it_is(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text(content)
-    with pytest.raises(ValueError, match="a.jsonl"):
-        answered(path)
-    assert path.read_text() == content
-
-
 def test_predictions_of_other_examples_stay(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     answered(path)
     before = path.read_text()
     assert list(answered(path, EXAMPLES[2:4])[1]) == ["q2", "q3"]
     assert path.read_text() == before
-
-
-def test_a_stale_prediction_whose_id_is_a_number_is_made_anew(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"id": 7, "answer": "old", "style": "qa"}\n')
-    predictor, found = answered(path, [Example("7", "Who?", ("Ode.",))])
-    assert predictor.asked == ["7"] and found["7"].answer == "Who?"
-
-
-def test_an_id_that_the_file_has_twice_is_an_error_before_the_prediction(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    answered(path, EXAMPLES[:1])
-    path.write_text(path.read_text() * 2)
-    predictor = Echo()
-    with pytest.raises(ValueError, match="line 2: the id occurs twice"):
-        answer_all(predictor, EXAMPLES, path, task="qa", options={}, batch_size=3, model="m")
-    assert predictor.asked == []
 
 
 def test_a_file_is_locked_while_stale_predictions_are_removed(
@@ -170,11 +135,3 @@ def test_a_file_is_locked_while_stale_predictions_are_removed(
 
     monkeypatch.setattr(answering, "replacing", tried)
     assert len(answered(path, model="retrained")[0].asked) == 7
-
-
-def test_a_link_to_the_file_stays_a_link(tmp_path: Path) -> None:
-    path, link = tmp_path / "a.jsonl", tmp_path / "link.jsonl"
-    answered(path)
-    link.symlink_to(path)
-    answered(link, model="retrained")
-    assert link.is_symlink() and answered(path, model="retrained")[0].asked == []

@@ -68,17 +68,3 @@ def test_a_missing_encoder_is_named_before_any_data_is_read(folder):
     experiment = experiments.load(folder / "config.yaml", *settings)
     with pytest.raises(ValueError, match="there once it is trained.*preset='runs/nowhere'"):
         experiments.train(experiment, data=folder / "no_data")
-
-
-def test_the_optimizer_of_another_paper_has_no_rates_of_an_encoder(folder):
-    settings = [f"encoder.preset={folder / 'encoder'}", "training.optimizer_of=DAANet"]
-    experiment = experiments.load(folder / "config.yaml", *settings)
-    layer = encoders.from_vocabulary(["owl"]).layer
-    model = models.ExtractiveReader(encoder=layer)
-    with pytest.raises(ValueError, match="no learning rates for an encoder.*optimizer_of='DAANet'"):
-        compile_arguments(Plan(experiment, folder), model, 9, 3)
-    layer.trainable_layers = "none"
-    optimizer = compile_arguments(Plan(experiment, folder), model, 9, 3)["optimizer"]
-    options = experiment.training.optimizer
-    expected = training.daanet(steps=9, steps_per_epoch=3, **options)["optimizer"]
-    assert optimizer.get_config() == expected.get_config()

@@ -2,19 +2,15 @@
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 
-import tfmrc
 from tests.recipes.small_squad import NAMES, squad
 from tests.running import eagerly
-from tfmrc import cli, models, preprocessing, text
-from tfmrc.data import Example, Span
+from tfmrc import cli
 from tfmrc.evaluation import read_predictions
-from tfmrc.experiments.pictures import draw_run
 
 SQUAD = {
     "format": "squad",
@@ -146,42 +142,6 @@ def test_questions_are_scored_by_two_searches(folder: Path) -> None:
     ids = {p.stem: p.read_text().split() for p in (folder / "run" / "ids").glob("*.txt")}
     assert ids["test"] == list(found) and len(ids["validation"]) == 4
     assert not set(ids["train"]) & set(ids["validation"])
-
-
-@pytest.mark.parametrize(
-    ("answers", "span"), [(("owl",), Span(1, 3, 6)), (("An owl", "owl"), Span(1, 3, 6))]
-)
-def test_the_picture_shows_the_passage_that_was_read(
-    answers: tuple[str, ...], span: Span, tmp_path: Path
-) -> None:
-    """The one with the answer, among several, at the answer's own position."""
-    preprocessor = preprocessing.MaxoutPointerQGPreprocessor(text.Vocabulary(["owl"]))
-    model = models.MaxoutPointerQG(vocabulary_size=5, word_dim=4, hidden_dim=4)
-    passages = ("Nothing is here.", "An owl flew.")
-    example = Example("1", "Who flew?", passages, {"span": answers}, spans=(span,))
-    member = SimpleNamespace(folder=tmp_path, seed=1)
-    with eagerly():
-        predictor = tfmrc.Predictor(model, preprocessor)
-        draw_run(member, predictor, [example], [], tmp_path, "")  # type: ignore[arg-type]
-    drawn = (tmp_path / "self_attention.svg").read_text()
-    assert f"Answer: {answers[0]}" in drawn and "flew" in drawn and "Nothing" not in drawn
-
-
-def test_pairs_without_answers(folder: Path) -> None:
-    sentences = [f"{name} met an owl ." for name in NAMES for _ in range(2)]
-    questions = [f"who met {what} ?" for _ in NAMES for what in ("an owl", "whom")]
-    for split in ("train", "dev"):
-        (folder / f"src-{split}.txt").write_text("\n".join(sentences) + "\n")
-        (folder / f"tgt-{split}.txt").write_text("\n".join(questions) + "\n")
-    pairs = {"format": "pairs", "train": "src-train.txt", "test": "src-dev.txt"}
-    settings = {**QUESTIONS, "sources": [pairs], "grid": {"seeds": [1]}}
-    settings["preprocessor"] = {**QUESTIONS["preprocessor"], "with_answers": False}
-    settings["model"] = {**ASKING, "answer_tagging": False, "self_attention": False, "copy": None}
-    settings["evaluation"] = {"meteor": False}
-    report = run(folder, settings)
-    scores = report["systems"]["maxout_pointer_qg_squad"]["scores"]
-    assert scores["rouge_l"]["size"] == len(NAMES)  # one question per sentence
-    assert "most similar sentence" not in report["systems"]
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from tests.running import eagerly
 from tfmrc import Predictor, cli, data, experiments
 from tfmrc.encoders import load_cove
 from tfmrc.evaluation import read_predictions
-from tfmrc.experiments import scoring
 from tfmrc.experiments.answering import digest_of, model_digest, run_digest
 from tfmrc.experiments.predictor import load_run as load_once
 from tfmrc.experiments.reporting import details_of
@@ -163,19 +161,6 @@ def test_one_table_with_means_ensemble_and_pictures(
     assert "| span, stochastic |" in samples.replace("\\", "")
 
 
-def test_a_variant_is_tested_on_the_examples_that_it_names(place: Path) -> None:
-    root = place / "run"
-    tests: list[scoring.EvaluationSet] = []
-    sizes = []
-    settings = ((), (), ("evaluation.limit=1",), ("sources.0.test_share=0.5",))
-    for number, changes in enumerate(settings):
-        before, experiment = tests, experiments.load(place / "grid.yaml", *changes)
-        tests = scoring.evaluation_sets(experiment, place, root, before)
-        sizes.append((len(tests[0].examples), len(tests[0].all)))
-        assert not before or (tests[0].all is before[0].all) == (number == 1)
-    assert sizes[0] == sizes[1] and sizes[2] == (1, sizes[0][1]) and sizes[3][1] < sizes[0][1]
-
-
 def test_targets_are_of_every_variant(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chosen = ["--variants", "one_step", "--seeds", "1", "--set", "evaluation.ensemble=false"]
     assert evaluate(place, *chosen, "evaluation.targets.f1=0.0") == 0
@@ -307,23 +292,6 @@ def test_tags_and_vectors(place: Path) -> None:
     assert other.preprocessor.get_config() == predictor.preprocessor.get_config()
 
 
-def test_an_answer_without_a_span_is_counted_and_left_out(place: Path) -> None:
-    examples = list(data.read_squad(place / "squad" / "train.json"))
-    free = [
-        data.Example(f"free{n}", "Who?", (f"{n} owls.",), {"span": ("nobody",)}) for n in range(3)
-    ]
-    data.write_examples(place / "own.jsonl", [*(e for e in examples if e.answers), *free])
-    own = {**SETTINGS, "grid": {}, "split": {"validation_share": 0.2}}
-    own["model"] = {**SETTINGS["model"], "answer": "one_step"}
-    own["sources"] = [{"format": "examples", "train": "own.jsonl", "test": "own.jsonl"}]
-    (place / "own.yaml").write_text(yaml.safe_dump(own))
-    with eagerly():
-        assert train(place, name="own.yaml", run="own") == 0
-    facts = json.loads((place / "own" / "training.json").read_text())
-    left_out = facts["alignment"]["without_a_span"]
-    assert 0 < left_out <= 3 and sum(facts["alignment"].values()) == facts["examples"]
-
-
 def test_variants_that_are_tested_on_other_questions_are_in_no_table(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -333,12 +301,3 @@ def test_variants_that_are_tested_on_other_questions_are_in_no_table(
     assert "is tested on other questions and in no table" in capsys.readouterr().out
     shown = {system for system in metrics(place) if system.endswith(("one_step", "stochastic"))}
     assert shown == {"san_squad_one_step"}
-
-
-def test_test_examples_depend_on_what_the_model_does(place: Path) -> None:
-    """With `spans: exact` a model that only asks is tested on answers that a passage contains."""
-    exact = experiments.load(place / "grid.yaml", "sources.0.spans=exact")
-    asks = replace(exact, model={"name": "MaxoutPointerQG"})
-    settings = scoring._settings_of_test
-    assert settings(exact, exact.sources[0]) != settings(asks, asks.sources[0])
-    assert settings(exact, exact.sources[0]) == settings(exact, exact.sources[0])

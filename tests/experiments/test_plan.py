@@ -49,14 +49,6 @@ def test_a_part_of_a_grid_and_no_grid() -> None:
     assert [m.folder.name for m in members(seeds, Path("r"))] == ["seed-1", "seed-2"]
 
 
-def test_a_run_that_is_named_twice_counts_once() -> None:
-    experiment = loading.from_mapping({**VALUES, "grid": {**VALUES["grid"], "seeds": [5, 6, 5]}})
-    names = ["plain-5", "other-5", "plain-6", "other-6"]
-    assert [m.folder.name for m in members(experiment, Path("r"))] == names
-    found = members(experiment, Path("r"), ["plain", "plain"], [7, 7])
-    assert [m.folder.name for m in found] == ["plain-7"]
-
-
 def test_the_runs_of_several_seeds_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

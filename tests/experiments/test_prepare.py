@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tfmrc.data import Example, ExampleStream, write_examples
-from tfmrc.experiments import loading, prepare, sources
+from tfmrc.data import Example, write_examples
+from tfmrc.experiments import loading, prepare
 from tfmrc.experiments.settings import Experiment
-from tfmrc.experiments.steps import prepare as steps
 
 
 def experiment(
@@ -61,22 +60,6 @@ def test_counts_words_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert (run / "data.json").stat().st_mtime_ns == stamp
 
 
-@pytest.mark.parametrize("spans", [None, "exact", "best"])
-def test_a_share_of_the_training_groups_with_every_kind_of_span(
-    tmp_path: Path, spans: str | None
-) -> None:
-    write_examples(tmp_path / "train.jsonl", examples(400))
-    write_examples(tmp_path / "test.jsonl", examples(8, first=1000))
-    options = {"answerable_only": True, "spans": spans}
-
-    def size(**more: object) -> int:
-        run = tmp_path / f"run{len(more)}"
-        [facts] = prepare(experiment(**options, **more), tmp_path, run)["sources"]
-        return int(facts["train"]["examples"] + facts["validation"]["examples"])
-
-    assert 0 < size(train_share=0.3) < 0.5 * size()
-
-
 def test_doubtful_data_get_a_warning_with_the_number(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -106,24 +89,6 @@ def test_other_data_are_prepared_again_before_the_first_step_and_refused_after_i
     with pytest.raises(ValueError, match="was started with other data"):
         prepare(experiment(), tmp_path, run)
     assert json.loads((run / "data.json").read_text())["sources"] == [facts]
-
-
-def test_a_training_file_is_read_once(tmp_path: Path, monkeypatch) -> None:
-    write_examples(tmp_path / "train.jsonl", examples(40))
-    write_examples(tmp_path / "test.jsonl", examples(8, first=1000))
-    read, passes = sources.read, []
-
-    def counted(source, name, *place):
-        stream = read(source, name, *place)
-        return ExampleStream(lambda report: [passes.append(name), *stream][1:])
-
-    monkeypatch.setattr(sources, "read", counted)
-    plan = steps.shared_plan(experiment(), tmp_path / "run", tmp_path)
-    plan.folder.mkdir()
-    prepared = steps.prepare_in(plan)
-    for part in prepared.splits(plan.experiment):
-        assert len([*part.train, *part.validation]) == 40
-    assert passes == ["train.jsonl", "test.jsonl"]
 
 
 def test_what_exact_spans_leave_out_is_counted_and_said(
@@ -170,18 +135,6 @@ def test_test_questions_that_are_also_training_questions_get_a_warning_with_the_
     said = " ".join(capsys.readouterr().out.split())
     number = facts["train"]["examples"]
     assert f"Warning: {number} of 401 test questions of test.jsonl are also training quest" in said
-
-
-def test_repeated_examples_are_counted_and_said_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    test = examples(8, first=1000)
-    facts = prepared(tmp_path, examples(400), [*test, *(renamed(e, f"r{e.id}") for e in test[:3])])
-    assert facts["test"]["repeated"] == 3 and facts["test"]["examples"] == 11
-    assert "repeated" not in facts["train"]
-    said = " ".join(capsys.readouterr().out.split())
-    assert said.count("repeat the question") == 1
-    assert "examples, test: 3 of 11 examples repeat the question and the passages" in said
 
 
 def test_passages_that_the_model_does_not_read_are_counted_and_said(

@@ -4,7 +4,6 @@ import json
 import shutil
 from pathlib import Path
 
-import keras
 import numpy as np
 import pytest
 
@@ -158,32 +157,3 @@ def test_a_stream_of_fewer_records_than_a_batch(place, tmp_path) -> None:
     settings = ("stream=true", "batch_size=64", "steps=2", "eval_every_steps=2")
     train(place, tmp_path / "run", *(f"training.{setting}" for setting in settings))
     assert facts(tmp_path / "run")["steps"] == 2
-
-
-@pytest.mark.parametrize(
-    ("done", "in_epoch", "epoch", "expected"),
-    [(0, 0, 0, 10), (34, 4, 3, 10), (33, 0, 4, 11), (100, 0, 10, 10)],  # the fourth had three steps
-)
-def test_epochs_that_a_run_has(done, in_epoch, epoch, expected) -> None:
-    class Checkpoint:
-        step, step_in_epoch = done, in_epoch
-
-    Checkpoint.epoch = epoch
-    assert step._epochs(Checkpoint, 100, 10) == expected
-
-
-def test_an_output_without_a_loss_or_a_label_is_not_trained(tmp_path, capsys):
-    """A training function of the user's may leave out a loss; then the log has no column of it."""
-    x = keras.Input((2,))
-    model = keras.Model(x, {n: keras.layers.Dense(1, name=n)(x) for n in ("one", "two", "three")})
-    log = tmp_path / "log.csv"
-    log.write_text("epoch,loss,one_loss,two_loss\n0,1.5,1.5,0.0\n")
-    model.compile("sgd", {"one": "mse", "two": "mse"})
-    assert step._trained_parts(model, log) == ["one"]
-    said = capsys.readouterr().out
-    assert "has a label for `two`: it" in said and "There is no loss for `three`: it" in said
-    log.write_text("epoch,loss\n0,1.5\n")  # one loss alone has no part
-    model.compile("sgd", {"three": "mse"})
-    model.PENALTIES = ("two",)  # as the coverage of a model that generates
-    assert step._trained_parts(model, log) == ["three"]
-    assert "`two`" not in capsys.readouterr().out

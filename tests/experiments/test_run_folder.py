@@ -209,14 +209,6 @@ def test_a_second_process_is_refused_and_a_killed_one_frees_the_folder(tmp_path:
     assert not folder.exists() and (tmp_path / "grid.old-1" / "a-1" / "log.csv").exists()
 
 
-def test_a_file_that_is_missing_names_its_command(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "facts.json"
-    with pytest.raises(ValueError, match="`tfmrc train` makes it"):
-        folders.read_json(path, "train")
-    folders.write_json(path, {"a": "ü"})
-    assert folders.read_json(path, "train") == {"a": "ü"}
-
-
 def test_a_full_disk_is_said_before_anything_is_written(tmp_path: Path) -> None:
     folders.check_room(tmp_path, 1, "training")
     with pytest.raises(OSError, match="training takes .* MiB, and .* MiB are free"):

@@ -9,9 +9,8 @@ import pytest
 
 from tfmrc.data import Example
 from tfmrc.evaluation import Prediction
-from tfmrc.experiments.environment import machine
 from tfmrc.experiments.loading import from_mapping
-from tfmrc.experiments.reporting import add_baselines, details_of, report_of
+from tfmrc.experiments.reporting import add_baselines, report_of
 from tfmrc.experiments.scoring import (
     EvaluationSet,
     TaskPredictions,
@@ -124,32 +123,6 @@ def test_prefixes_tell_styles_and_targets_apart() -> None:
     assert prefix_of(experiment(answer="qa"), one, "answer", "s", only_target=False) == "qa"
 
 
-def test_a_model_that_answers_and_asks_is_scored_without_settings(tmp_path: Path) -> None:
-    """Both tasks have ROUGE-L; without prefixes in the settings their targets keep it apart."""
-
-    class Both:
-        tasks = (Task("answer", "answer", "s"), Task("ask", "question", "s"))
-        only_asks = False
-        model = None
-
-        def predict(self, examples: Any, *, task: str, **options: Any) -> Any:
-            for example in examples:
-                text = example.answers["s"][0] if task == "answer" else "Who slept?"
-                yield SimpleNamespace(to_json=lambda text=text: {"text": text}, alternatives=())
-
-    source = Source("examples", ("s",), test="t.jsonl")
-    settings = Evaluation(meteor=False)
-    experiment = Experiment("x", (source,), {"name": "DAANet"}, evaluation=settings)
-    test = EvaluationSet(0, source, EXAMPLES, EXAMPLES)
-    found = score_source(experiment, Both(), "digest", test, tmp_path, "x")
-    report = report_of(experiment, test, [], found.systems, None)
-    add_baselines(report, experiment, test, found.main)
-    values = {name: score.value for name, score in report.systems["x"].items()}
-    assert values["answer_rouge_l"] == values["answer_f1"] == 1.0
-    assert 0 < values["question_rouge_l"] < 1 and "rouge_l" not in values
-    assert "question_rouge_l" in report.systems["most similar sentence"]
-
-
 @pytest.mark.parametrize("spans", [None, "exact"])
 def test_answers_are_scored_on_all_questions_and_questions_where_they_can_be_asked(
     spans: Any, tmp_path: Path
@@ -186,10 +159,3 @@ def test_answers_are_scored_on_all_questions_and_questions_where_they_can_be_ask
         assert scores["answer_rouge_l"].size == 3
         assert scores["question_rouge_l"].size == len(asked)
     assert report.systems["x_human"]["question_duplication_rate"].size == len(asked)
-
-
-def test_a_report_names_the_encoder() -> None:
-    values = {"name": "x", "sources": [], "model": {"name": "SAN"}, "encoder": {"preset": "minilm"}}
-    facts = {"steps": 1, "seconds": 60, "examples": 2, "ended_by": "x", "seed": 1, "weights": 3}
-    details = details_of(from_mapping(values), [{**facts, "machine": machine()}])
-    assert details["Encoder"] == "preset minilm"

@@ -1,16 +1,14 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tfmrc.data import Example, Span, write_examples
+from tfmrc.data import Example, write_examples
 from tfmrc.experiments.settings import Evaluation, Experiment, Source, Split
 from tfmrc.experiments.sources import (
     Mixed,
-    Splits,
     answer_references,
     as_sequence,
     data_folder,
@@ -22,7 +20,6 @@ from tfmrc.experiments.sources import (
     unique,
     validation_examples,
 )
-from tfmrc.experiments.steps.train import _training_records
 
 
 def examples(count: int, groups: int = 10) -> list[Example]:
@@ -112,21 +109,6 @@ def test_mixed_is_even_all_along() -> None:
         assert sum(item >= 1000 for item in mixed[begin : begin + 40]) == 10
 
 
-def test_a_stream_of_several_styles_is_mixed_by_its_records() -> None:
-    """An example of two styles is two records; the last ones of a pass are not of one source."""
-    sources, facts = [], []
-    for styles, count in ((("short",), 60), (("short", "long"), 120)):
-        answers = {style: ("Ann",) for style in styles}
-        held = [replace(example, answers=answers) for example in examples(60)]
-        sources.append(Splits(Source("examples", styles, train="a.jsonl"), train=held))
-        facts.append({"train": {"examples": 60, "training_targets": count}})
-    plan = SimpleNamespace(experiment=SimpleNamespace(training=SimpleNamespace(stream=True)))
-    make, size = _training_records(plan, SimpleNamespace(facts={"sources": facts}), sources)
-    mixed = [len(record.example.answers) for record in make()]
-    assert size == len(mixed) == 180
-    assert [mixed[begin : begin + 30].count(1) for begin in range(0, 180, 30)] == [10] * 6
-
-
 def test_every_model_validates_on_the_same_groups_whatever_its_seed(tmp_path: Path) -> None:
     write_examples(tmp_path / "a.jsonl", examples(200, groups=40))
     chosen = recipe(Source("examples", ("span",), train="a.jsonl"), validation_limit=7)
@@ -169,16 +151,6 @@ def test_the_test_file_is_divided_by_sentence(tmp_path: Path) -> None:
         if f"{e.answers['span'][0]} {verb}." in e.passages[0]
     }  # fmt: skip
     assert input_files(chosen, tmp_path) == [tmp_path / "squad.json"]
-
-
-def test_the_sentence_of_an_answer_is_that_of_its_passage(tmp_path: Path) -> None:
-    passages = ("It was late at night.", "It slept. An owl flew.")
-    examples = [Example("1", "who?", passages, {"span": ("owl",)}, spans=(Span(1, 13, 16),))]
-    write_examples(tmp_path / "a.jsonl", examples)
-    source = Source("examples", train="a.jsonl", test="a.jsonl")
-    [part] = splits(recipe(source, by="sentence"), tmp_path)
-    [example] = [*part.validation, *(part.test or ())]
-    assert (example.group or "").split("\t")[1].strip() == "An owl flew."
 
 
 def test_lists_of_ids_are_taken_as_they_are(tmp_path: Path) -> None:

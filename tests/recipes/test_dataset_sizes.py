@@ -36,10 +36,3 @@ def test_squad_and_msmarco(tmp_path: Path) -> None:
     path = write(tmp_path / "marco.jsonl", marco_lines())
     assert main(["msmarco", f"dev={path}", "--run", str(tmp_path / "m")]) == 0
     assert "101,093" in (tmp_path / "m" / "report.md").read_text()
-
-
-def test_wrong_files_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["squad", "train.json", "--run", str(tmp_path)]) == 1
-    assert "SPLIT=FILE. Received: train.json" in capsys.readouterr().err
-    assert main(["squad", "train=nowhere.json", "--run", str(tmp_path)]) == 1
-    assert "nowhere.json" in capsys.readouterr().err

@@ -65,21 +65,6 @@ def test_the_vote_is_weighted_and_scored(tmp_path: Path, runs: list[Path]) -> No
     assert alone == pytest.approx(0.5)
 
 
-def test_what_cannot_vote_is_named(
-    tmp_path: Path, runs: list[Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    data = ["--data", str(tmp_path), "--run", str(tmp_path / "out")]
-    assert main([str(runs[0]), *data]) == 1
-    assert "at least two runs" in capsys.readouterr().err
-    folder = runs[1] / "evaluation" / "1-test-short-long"
-    (folder / "predictions-short.jsonl").write_text('{"id": "a", "answer": "x", "style": "short"}')
-    assert main([*map(str, runs), *data]) == 1
-    assert "1 questions unanswered, 'b' first" in capsys.readouterr().err
-    (folder / "predictions-short.jsonl").unlink()
-    assert main([*map(str, runs), *data]) == 1
-    assert "no predictions of the style short" in capsys.readouterr().err
-
-
 def test_a_report_written_by_evaluation_gives_the_weight(tmp_path: Path, runs: list[Path]) -> None:
     """The weights come from the file that `Report` writes, the trained system's being the first."""
     report = Report("x", dataset="own", split="test", seed=1)

@@ -15,12 +15,10 @@ from tests.serving.small_models import (
     Gate,
     wait_until,
     write_broken,
-    write_certificate,
     write_echo,
     write_endless,
     write_words,
 )
-from tfmrc.predictors.versions import find_models, versions_of
 from tfmrc.serving import Client, Limits, Server, model_manager
 
 TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
@@ -224,15 +222,6 @@ def test_models_are_added_and_removed_while_serving(models, versions):
         assert server.manager.names == ["echo"]
 
 
-def test_models_are_found_from_every_level(models):
-    for folder in (models, models / "echo", models / "echo" / "1"):
-        ((name, path),) = find_models(folder).items()
-        assert (name, list(versions_of(path))) == ("echo", [1])
-    assert find_models(models / "echo" / "1" / "variables") == {}
-    (models / "echo" / "1").rename(models / "echo" / "0")
-    assert list(versions_of(models / "echo")) == list(versions_of(models / "echo" / "0")) == [0]
-
-
 def test_stopping_finishes_running_requests(models, batchers):
     """Leaving the block stops the server again, which is no second signal."""
     with ThreadPoolExecutor() as threads:
@@ -259,26 +248,6 @@ def test_a_request_that_takes_too_long_to_finish_is_told_that_the_server_stops(m
             gate.open()
 
 
-def test_a_version_that_is_loaded_while_the_server_stops_is_unloaded(
-    models, versions, batchers, monkeypatch
-):
-    begun, go = threading.Event(), threading.Event()
-    load = model_manager.ModelManager._load_files
-
-    def held(self, name, path):
-        begun.set()
-        go.wait(TIMEOUT)
-        return load(self, name, path)
-
-    with serve(models, poll_seconds=0.01, limits=Limits(drain_seconds=0.1)) as server:
-        monkeypatch.setattr(model_manager.ModelManager, "_load_files", held)
-        add(models, versions, 2)
-        begun.wait()
-    go.set()
-    server.manager.close()
-    assert_closed(server, batchers)
-
-
 def assert_closed(server, batchers):
     """Asserts that nothing of a server is left: no model, no thread, no port."""
     assert server.manager.names == []
@@ -287,23 +256,6 @@ def assert_closed(server, batchers):
         port = int(address.rpartition(":")[2])
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port))
-
-
-@pytest.mark.parametrize("grpc_port", [None, 0])
-def test_a_server_that_cannot_start_leaves_nothing(models, batchers, tmp_path, grpc_port):
-    certificate, key = write_certificate(tmp_path)
-    server = serve(models, grpc_port=grpc_port, certificate=certificate, private_key=key)
-    certificate.unlink()
-    with pytest.raises(FileNotFoundError), server:
-        pass
-    assert_closed(server, batchers)
-
-
-def test_a_model_that_cannot_be_loaded_leaves_none_of_the_others(models, versions, batchers):
-    folders = {"echo": models / "echo" / "1", "other": versions[4]}
-    with pytest.raises(ValueError, match=r"The text is bad\."):
-        serve(folders)
-    wait_until(lambda: batchers() == 0)
 
 
 @pytest.mark.parametrize(("steps", "signals"), [(300, 1), (2**31 - 1, 2)])

@@ -66,12 +66,6 @@ def test_the_page_loads_nothing_from_elsewhere_and_writes_no_markup():
     assert len(fields) == len(re.findall(r"<label[^>]*>[^<]*<(?:input|select|textarea)", page))
 
 
-def test_the_models_are_listed_for_the_page(echo_server):
-    (model,) = httpx.get(f"{echo_server.url}/v1/models").json()["models"]
-    assert (model["name"], model["version"], model["styles"]) == ("echo", "1", [])
-    assert model["signatures"]["serving_default"]["inputs"] == ["text"]
-
-
 # === In Chromium ===
 
 
@@ -181,23 +175,6 @@ def test_an_answer_shows_where_its_words_came_from(page, tmp_path):
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width <= 390, "a phone shows it without scrolling to the side"
     page.screenshot(path=folder / "serving_page_dark_phone.png", full_page=True)
-
-
-@pytest.mark.slow
-def test_the_keyboard_is_enough(page):
-    page.select_option("#model", "hills")
-    page.focus("#question")
-    page.keyboard.press("Control+A")
-    page.keyboard.type(REQUEST["question"][0])
-    page.keyboard.press("Control+Enter")
-    answered(page)
-    page.locator(".words button").first.focus()
-    assert "copied" in page.text_content(".detail") or "generated" in page.text_content(".detail")
-    unnamed = page.evaluate(
-        "[...document.querySelectorAll('input, select, textarea')].filter("
-        "(field) => !field.labels.length).length"
-    )
-    assert unnamed == 0
 
 
 @pytest.mark.slow

@@ -181,12 +181,6 @@ def test_there_is_no_server():
             client.status()
 
 
-@pytest.mark.parametrize("url", ["htp://x", "http://x/v2/models/hills/now", "x", "grpc://x/hills"])
-def test_a_wrong_address_is_an_error(url):
-    with pytest.raises(ValueError, match="The address of a model is"):
-        Client.from_url(url)
-
-
 def test_the_command_asks_a_server_as_it_asks_a_folder(server, exported, capsys, monkeypatch):
     monkeypatch.delenv("TFMRC_API_KEY", raising=False)
     asked = ["--question", QUESTION["question"], "--style", "qa"]

@@ -40,12 +40,6 @@ def test_columns_in_columns_out(server, answer_arrays):
     assert_same_outputs(reply["outputs"], answer_arrays)
 
 
-def test_an_empty_name_is_the_default_signature_as_in_grpc(server):
-    right = predict(server, {"instances": [INSTANCE]})
-    assert right[0] == 200
-    assert predict(server, {"instances": [INSTANCE], "signature_name": ""}) == right
-
-
 def test_rows_in_rows_out(server, answer_arrays):
     rows = [dict(zip(REQUEST, row, strict=True)) for row in zip(*REQUEST.values(), strict=True)]
     rows[1]["passages"] = rows[1]["passages"][:1]  # the rest of this row are empty strings

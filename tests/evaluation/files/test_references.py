@@ -2,23 +2,12 @@
 
 import gzip
 import json
-import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from tfmrc.data import Example, write_examples
 from tfmrc.evaluation import Reference, read_references
-
-
-def squad(path: Path, paragraphs: int, context: str) -> Path:
-    answers = [{"text": context[0], "answer_start": 0}]
-    parts = [
-        {"context": context, "qas": [{"id": str(n), "question": "?", "answers": answers}]}
-        for n in range(paragraphs)
-    ]
-    path.write_text(json.dumps({"version": "1.1", "data": [{"title": "t", "paragraphs": parts}]}))
-    return path
 
 
 def test_squad_with_a_question_without_an_answer(tmp_path: Path) -> None:
@@ -82,22 +71,6 @@ def test_a_split_of_narrativeqa(tmp_path: Path) -> None:
     assert read_references(path, split="test") == {
         "d1-1": Reference("d1-1", ("Rain", "The rain"), "Why?", answerable=True)
     }
-
-
-def test_memory_grows_with_the_references_and_not_with_the_file(tmp_path: Path) -> None:
-    """A file ten times as large by its passages alone needs no more memory."""
-    held, sizes = [], []
-    for length in (200, 4000):
-        path = tmp_path / f"{length}.jsonl"
-        examples = (Example(str(n), "Why?", ("w " * length,), {"qa": ("w",)}) for n in range(300))
-        write_examples(path, examples)
-        read_references(path)  # what is imported and compiled only once
-        tracemalloc.start()
-        read_references(path)
-        held.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-        sizes.append(path.stat().st_size)
-    assert sizes[1] > 10 * sizes[0] and held[1] < held[0] + 500_000
 
 
 @pytest.mark.parametrize(

@@ -39,20 +39,6 @@ def test_the_best_threshold_says_where_it_was_chosen() -> None:
     assert "answerable_f1" not in scores
 
 
-def test_a_threshold_from_elsewhere_stands_beside_the_best_one() -> None:
-    dev = precision_recall_curve({"x": 0.85, "y": 0.3}, {"x": True, "y": False})
-    scores = score_answerability(CHANCES, TRUTH, threshold=dev.best_threshold, tuned_on="dev")
-    # From 0.85 on only a is answered: P = 1, R = 1/3, F1 = 1/2.
-    assert scores["answerable_f1"].value == pytest.approx(1 / 2)
-    assert scores["answerable_f1"].note == "threshold 0.85, dev"
-    assert scores["best_answerable_f1"].value == pytest.approx(6 / 7)
-
-
-def test_missing_as_empty_is_not_answered() -> None:
-    scores = score_answerability({"a": 0.9}, {"a": True, "b": True}, missing="empty", threshold=0.5)
-    assert scores["answerable_recall"].value == 0.5
-
-
 def test_no_positive_is_refused() -> None:
     with pytest.raises(ValueError, match="none of them answerable"):
         precision_recall_curve({"a": 0.5}, {"a": False})
@@ -61,11 +47,3 @@ def test_no_positive_is_refused() -> None:
 def test_never_answering_is_zero_not_a_division_by_zero() -> None:
     scores = score_answerability(CHANCES, TRUTH, threshold=2.0)
     assert [scores[n].value for n in ("answerable_f1", "answerable_precision")] == [0.0, 0.0]
-
-
-def test_the_shown_threshold_decides_as_the_best_one() -> None:
-    chances = {"a": 0.123456, "b": 0.12344}
-    best = score_answerability(chances, {"a": True, "b": False})["best_answerable_f1"]
-    assert (best.value, best.note) == (1.0, "threshold 0.123456, the best on these data")
-    given = score_answerability(chances, {"a": True, "b": False}, threshold=0.123456)
-    assert given["answerable_f1"].value == 1.0

@@ -94,23 +94,6 @@ def test_without_java_the_row_says_so_and_the_others_are_computed(
     assert "METEOR not computed" in str(scores)
 
 
-def test_without_the_jar_the_row_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room.shutil, "which", lambda name: "/bin/java")
-    monkeypatch.setattr(room, "_jar", lambda: None)
-    assert "pip install pycocoevalcap" in meteor({"a": "x"}, {"a": ["x"]}, "").note
-
-
-def test_a_jar_that_ends_early_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
-    java = tmp_path / "java"
-    java.write_text("#!/bin/sh\nexit 3\n")
-    java.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    room._engine.cache_clear()
-    with pytest.raises(RuntimeError, match="METEOR's jar stopped"):
-        meteor({"a": "x"}, {"a": ["x"]}, "")
-    room._engine.cache_clear()
-
-
 def test_an_interrupt_leaves_no_answers_for_the_next_questions(
     monkeypatch: pytest.MonkeyPatch, tmp_path
 ) -> None:
@@ -137,8 +120,3 @@ def test_an_interrupt_leaves_no_answers_for_the_next_questions(
     assert room._engine().ask(["four", "five"]) == ["four", "five"]
     room._engine().close()
     room._engine.cache_clear()
-
-
-def test_meteor_can_be_switched_off() -> None:
-    scores = score_answers({"a": "x"}, {"a": ["x"]}, rules="qg", meteor=False)
-    assert "meteor" not in scores

@@ -52,12 +52,6 @@ def test_sums_give_the_score_itself() -> None:
             assert row.statistics.score() == pytest.approx(row.value, abs=1e-9)
 
 
-def test_same_seed_same_interval() -> None:
-    score = _squad(50)
-    assert bootstrap(score, seed=3) == bootstrap(score, seed=3)
-    assert bootstrap(score, seed=3) != bootstrap(score, seed=4)
-
-
 def test_paired_test_sees_a_real_difference_and_no_other() -> None:
     test = paired_bootstrap(_squad(100), _squad(140))
     assert test.difference == pytest.approx(0.2)

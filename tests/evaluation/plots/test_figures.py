@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
-from matplotlib import image
 
 from tfmrc.evaluation import (
     answer_lengths,
@@ -15,9 +13,7 @@ from tfmrc.evaluation import (
     plot_runs,
     plot_scores,
     precision_recall_curve,
-    save_figure,
 )
-from tfmrc.evaluation.plots.style import panels
 
 
 def _check(paths: list[Path], *texts: str) -> None:
@@ -87,32 +83,3 @@ def test_the_same_figure_has_the_same_bytes(tmp_path: Path) -> None:
     table = {"ours": {"F1": 0.5}}
     first = [path.read_bytes() for path in plot_scores(table, tmp_path / "a")]
     assert [path.read_bytes() for path in plot_scores(table, tmp_path / "b")] == first
-
-
-def test_a_saved_figure_has_the_pixels_of_savefig(tmp_path: Path) -> None:
-    """The layout is computed once for both files."""
-    figures = [panels(1) for _ in range(2)]
-    for _, (panel,) in figures:
-        panel.plot([0, 1000], [0, 1e6], label="a line")
-        panel.set_ylabel("a long label of the axis")
-    (ours, _), (other, _) = figures
-    png, _ = save_figure(ours, tmp_path / "ours")
-    other.savefig(tmp_path / "right.png", dpi=150)
-    found, right = (image.imread(path) for path in (png, tmp_path / "right.png"))
-    assert np.array_equal(found, right)
-
-
-def test_dollars_are_dollars_in_curves(tmp_path: Path) -> None:
-    name = r"from $\bad to $1"
-    log = tmp_path / "log.csv"
-    log.write_text(f"epoch,val_loss,{name}\n0,1,2\n")
-    _check(plot_runs({name: [log]}, tmp_path / "runs"))
-    _check(plot_learning_curves(log, tmp_path / "curves"))
-    _check(plot_scores({"model": {"F1": 0.5}}, tmp_path / "bars", label=name))
-
-
-def test_names_that_begin_with_an_underscore_are_in_the_key(tmp_path: Path) -> None:
-    (tmp_path / "log.csv").write_text("epoch,val_loss\n0,1.5\n1,1.0\n")
-    _check(plot_runs({"_small": [tmp_path / "log.csv"]}, tmp_path / "runs"), "_small")
-    table = {"_small": {"F1": 0.1}, "large": {"F1": 0.2}}
-    _check(plot_scores(table, tmp_path / "scores"), "_small", "large")

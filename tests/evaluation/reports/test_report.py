@@ -115,18 +115,6 @@ def test_differences_are_those_of_the_scores_that_both_have(tmp_path: Path) -> N
     assert "model – few" not in text
 
 
-def test_groups_of_examples_have_their_numbers_in_the_order_of_the_columns() -> None:
-    base = score_squad({"1": "yes", "2": "yes"}, {"1": ["yes"], "2": ["no"]})
-    for sizes, shown in (
-        ({"who": 10, "what": 33, "where": 1, "why": 1}, "10/33/1/1"),
-        ({"map": 20, "f1": 10, "mrr": 20}, "10/20"),
-    ):
-        rows = tuple(replace(base["f1"], name=name, size=size) for name, size in sizes.items())
-        report = Report("Demo", dataset="own", split="dev")
-        report.add("model", replace(base, rows=rows))
-        assert f"| model | {shown} | 50.00 |" in report.markdown()
-
-
 def test_scores_with_a_heading_have_a_table_of_their_own() -> None:
     known = {"1": ["yes"], "2": ["no"]}
     report = Report("Demo", dataset="own", split="dev")
@@ -138,12 +126,6 @@ def test_scores_with_a_heading_have_a_table_of_their_own() -> None:
     assert "| baseline | 2 | 50.00 ± 0.00 | 50.00 ± 0.00 |" in first and "best of" not in first
     assert "| model | 2 | 50.00 | 50.00 | 100.00 | 100.00 |" in second
     assert "baseline" not in second.split("Data:")[0]
-
-
-def test_a_bar_in_a_name_is_no_column() -> None:
-    report = Report("Demo", dataset="own", split="test")
-    report.add("a|b", score_squad({"q": "x"}, {"q": ["x"]}))
-    assert r"| a\|b | 1 | 100.00 | 100.00 |" in report.markdown()
 
 
 def test_other_files_are_no_reports(tmp_path: Path) -> None:

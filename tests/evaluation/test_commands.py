@@ -39,11 +39,7 @@ PREDICTIONS: list[dict[str, Any]] = [
         "alternatives": ["in spring"],
         "scores": {"answerable_probability": 0.7, "relevance": [0.8, 0.1]},
     },
-    {
-        "id": "c",
-        "answer": "rain",
-        "scores": {"answerable_probability": 0.2, "relevance": [0.5]},
-    },
+    {"id": "c", "answer": "rain", "scores": {"answerable_probability": 0.2, "relevance": [0.5]}},
 ]
 
 

@@ -13,7 +13,6 @@ from tfmrc.data.transforms import splits as split_module
 from tfmrc.experiments.plan import check_experiment
 from tfmrc.experiments.sources import splits
 from tfmrc.experiments.steps import init as init_step
-from tfmrc.experiments.steps.prepare import FEW
 
 BIRDS = ("owl", "crow", "kite", "wren", "gull", "swan", "rook", "tern")
 PLACES = ("mill", "barn", "lake", "tower")
@@ -79,9 +78,8 @@ def test_every_model_is_built_and_checked_from_the_recipe(model, table, capsys):
     assert experiment.training.optimizer == rate
 
 
-@pytest.mark.parametrize("model", ["extractive_reader", "ExtractiveReader", "reader"])
-def test_a_reader_has_an_encoder_and_its_sizes_in_subwords(model, table, capsys):
-    command = ["init", "mine", "--model", model, "--data", str(table)]
+def test_a_reader_has_an_encoder_and_its_sizes_in_subwords(table, capsys):
+    command = ["init", "mine", "--model", "reader", "--data", str(table)]
     assert cli.main(command) == 0
     said = capsys.readouterr().out
     assert "tfmrc answer runs/mine" in said and "tfmrc ask" not in said and "FOLDER" not in said
@@ -167,47 +165,12 @@ def test_styles_and_columns_of_a_file_that_looks_like_msmarco(tmp_path, monkeypa
     assert source.options == {"columns": {"answers": {"short": "kurz", "long": "answers"}}}
 
 
-@pytest.mark.parametrize("documents", [1, 2, 5])
-def test_few_documents_leave_some_for_validation(documents, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    lines = [f"Who {n}?,An owl flew {n}.,owl,Birds {n % documents}" for n in range(40)]
-    Path("few.csv").write_text("\n".join(["question,passage,answer,title", *lines]))
-    experiments.init("few", model="san", data="few.csv")
-    experiment = experiments.load("few.yaml")
-    [parts] = splits(experiment, Path())
-    train, validation = list(parts.train), list(parts.validation)
-    assert len(train) + len(validation) == 40 and len(validation) >= 2
-    if documents > 1:
-        assert not {e.group for e in train} & {e.group for e in validation}
-
-
-@pytest.mark.parametrize("documents", [None, 1, 30])
-def test_validation_has_as_many_questions_as_choose_the_weights(documents, tmp_path, monkeypatch):
-    """No warning of `tfmrc prepare`; questions whose answer no passage contains do not count."""
-    monkeypatch.chdir(tmp_path)
-    lines = [
-        f"Who {n}?,An owl flew {n}.,{'crow' if n % 10 == 0 else 'owl'}"
-        + ("" if documents is None else f",Birds {n % documents}")
-        for n in range(300)
-    ]
-    header = "question,passage,answer" + ",title" * (documents is not None)
-    Path("mine.csv").write_text("\n".join([header, *lines]))
-    experiments.init("mine", model="san", data="mine.csv")
-    experiment = experiments.load("mine.yaml")
-    [parts] = splits(experiment, Path())
-    train, validation = list(parts.train), list(parts.validation)
-    assert len(train) + len(validation) == 270
-    assert FEW <= len(validation) <= FEW + 10  # a document has nine or ten
-
-
 @pytest.mark.parametrize(
     ("numbers", "validation"),
     [
         ((0.99995, 0.99999), "a"),  # four decimals would be 1.0001
-        ((0.3, 0.30001), "a"),
         ((0.01, 0.02), "a"),  # the default share would leave nothing to train on
         ((0.02, 0.05, 0.6), "ab"),
-        ((0.5, 0.2, 0.7), "b"),
         ((1e-7, 2e-7, 3e-7), "a"),
     ],
 )
@@ -241,7 +204,7 @@ def test_the_document_with_most_of_the_questions_is_trained_on(tmp_path, monkeyp
     assert {e.group for e in parts.validation} == {"owl"}
 
 
-@pytest.mark.parametrize("name", ["2024", "no", "runs #2", "a: b"])
+@pytest.mark.parametrize("name", ["no", "runs #2"])
 def test_any_name_is_a_text(name, table):
     experiments.init(name, model="san", data=table)
     assert experiments.load(f"{name}.yaml").name == name
@@ -254,25 +217,15 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(table, tmp_path):
         assert not Path("mine.yaml").exists()
 
     refused(ValueError, "did you mean masque", model="masqe")
-    refused(FileNotFoundError, "There is no such file", data="none.csv")
-    refused(ValueError, "did you mean question", columns={"qestion": "x"})
     refused(RecordError, "the table has no such column", columns={"group": "y"})
     blind = tmp_path / "blind.csv"
     blind.write_text("question,passage\nWho?,An owl.\n")
     refused(ValueError, "no row has one. Expected a column `answer`", data=blind)
+    refused(ValueError, "no answers of the style span, so nothing could be", test=blind)
     free = tmp_path / "free.csv"
     free.write_text("question,passage,answer\nWho?,An owl.,Nobody\nWho?,It flew.,A bird\n")
     refused(ValueError, "none of the 2 does. `--model masque` writes", data=free)
     assert "2 questions, 2 with an answer\n" in experiments.init("free", model="masque", data=free)
-    free.write_text(free.read_text() + "What?,A bird flew.,the bird\nWhat?,A bird flew.,bird\n")
-    said = experiments.init("some", model="daanet", data=free)
-    assert "4 questions, 4 with an answer, 1 whose answer a passage contains" in said
-    broken = tmp_path / "broken.csv"
-    broken.write_text("question,passage,answer\nWho?,An owl.,owl\nWho?\n")
-    refused(RecordError, "line 3: must have 3 values", data=broken)
-    lines = tmp_path / "lines.jsonl"
-    lines.write_text('{"id": "1", "question": "Who?", "passages": ["An owl."]}\n')
-    refused(ValueError, "Training and test file have one form", test=lines)
     Path("mine.yaml").write_text("a user's own file")
     with pytest.raises(ValueError, match="exists already"):
         experiments.init("mine", model="san", data=table)

@@ -95,14 +95,6 @@ def test_a_trained_run_stays_and_fresh_renames_it(place, tmp_path, capsys) -> No
     assert facts(tmp_path / "run.old-1")["steps"] == 6
 
 
-def test_a_run_goes_on_with_the_data_that_it_was_begun_with(place, tmp_path) -> None:
-    shutil.copytree(place, tmp_path / "other")
-    data.write_examples(tmp_path / "other" / "train.jsonl", [example(n) for n in range(1, 41)])
-    (tmp_path / "other" / "whole" / "training.json").unlink()
-    with pytest.raises(ValueError, match="was started with other data.*Received: train.jsonl: "):
-        train(tmp_path / "other", tmp_path / "other" / "whole")
-
-
 def test_a_time_limit_ends_a_run_and_a_greater_one_goes_on(place, tmp_path, capsys) -> None:
     for minutes in ("0.0000001", "0.0000001", "null"):
         train(place, tmp_path / "run", f"training.max_minutes={minutes}")

@@ -222,18 +222,6 @@ def test_predict_and_export_and_answer_agree(
     assert cli.main(["predict", run, *asked, "--output", str(folder / "ask.jsonl")]) == 1
     assert "would replace the input" in capsys.readouterr().err
     assert (folder / "ask.jsonl").read_bytes() == before
-    for output, reason in [
-        ("/dev/null", "without --output the predictions are printed"),
-        (str(folder), "without --output the predictions are printed"),
-    ]:
-        assert cli.main(["predict", run, *asked, "--output", output]) == 1
-        assert reason in capsys.readouterr().err
-    for questions in ("/dev/null", str(folder)):
-        assert cli.main(["predict", run, "--input", questions]) == 1
-        assert "There is no such file" in capsys.readouterr().err
-    data.write_examples(folder / "twice.jsonl", [one, example(102), one])
-    assert cli.main(["predict", run, "--input", str(folder / "twice.jsonl")]) == 1
-    assert "line 3: id: occurs twice; it is also that of line 1" in capsys.readouterr().err
     assert cli.main(["export", run, "--to", export]) == 0
     capsys.readouterr()
     passages = [text for passage in one.passages for text in ("--passage", passage)]

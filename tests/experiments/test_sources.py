@@ -81,9 +81,7 @@ def test_shares_cut_by_group_and_unanswerable_ones_are_left_out(tmp_path: Path) 
     ("settings", "said"),
     [
         ({"format": "examples", "train": "none.jsonl"}, "does not exist. Received: .*none.jsonl"),
-        ({"format": "squat", "train": "a.jsonl"}, "did you mean squad?"),
         ({"format": "squad", "styles": ("a", "b")}, r"styles=\['a', 'b'\]"),
-        ({"format": "examples", "options": {"on_eror": 9}}, "`on_error`"),
         ({"format": "examples", "spans": "best", "sequence": "answer"}, "not both"),
     ],
 )

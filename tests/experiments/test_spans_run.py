@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.running import eagerly
 from tfmrc import Predictor, cli, data
@@ -14,36 +13,19 @@ from tfmrc.evaluation import read_predictions
 from tfmrc.predictors import TfIdfRanker
 
 PLACES = ("mill", "tarn", "weir", "lock", "ford", "quay", "moor", "dell", "isle", "cave")
-SETTINGS: dict[str, Any] = {
-    "name": "san_msmarco",
-    "sources": [
-        {
-            "format": "msmarco",
-            "title": "MS MARCO 1.1",
-            "styles": ["qa"],
-            "train": "train.json",
-            "test": "dev.json",
-            "answerable_only": True,
-            "spans": "best",
-            "rules": "msmarco",
-            "options": {"subset": "ANS"},
-        }
-    ],
-    "split": {"validation_share": 0.3, "validation_limit": None},
-    "vocabulary": {"size": 60, "num_oov_buckets": 4},
-    "preprocessor": {"passage_length": 12, "question_length": 8, "answer_length": 4, "stride": 6},
-    "model": {
-        "name": "SAN",
-        "word_dim": 4,
-        "units": 2,
-        "align_dim": 2,
-        "num_layers": 1,
-        "num_steps": 2,
-    },
-    "training": {"epochs": 1, "batch_size": 4},
-    "evaluation": {"ranker": "tfidf", "meteor": False, "prefixes": {"answer": ""}},
-    "grid": {"variants": {"stochastic": {"model.answer": "stochastic"}}, "seeds": [1]},
-}
+SETTINGS = """
+name: san_msmarco
+sources:
+- {format: msmarco, title: MS MARCO 1.1, styles: [qa], train: train.json, test: dev.json,
+   answerable_only: true, spans: best, rules: msmarco, options: {subset: ANS}}
+split: {validation_share: 0.3, validation_limit: null}
+vocabulary: {size: 60, num_oov_buckets: 4}
+preprocessor: {passage_length: 12, question_length: 8, answer_length: 4, stride: 6}
+model: {name: SAN, word_dim: 4, units: 2, align_dim: 2, num_layers: 1, num_steps: 2}
+training: {epochs: 1, batch_size: 4}
+evaluation: {ranker: tfidf, meteor: false, prefixes: {answer: ""}}
+grid: {variants: {stochastic: {model.answer: stochastic}}, seeds: [1]}
+"""
 
 
 def query(number: int, place: str) -> dict[str, Any]:
@@ -69,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     train.append({**query(98, "mill"), "answers": []})
     for name, rows in (("train", train), ("dev", [query(100, "mill"), query(101, "brook")])):
         (folder / f"{name}.json").write_text("\n".join(map(json.dumps, rows)))
-    (folder / "tiny.yaml").write_text(yaml.safe_dump(SETTINGS))
+    (folder / "tiny.yaml").write_text(SETTINGS)
     with eagerly():
         yield folder
 

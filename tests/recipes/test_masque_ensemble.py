@@ -7,7 +7,7 @@ import pytest
 
 from recipes.masque_ensemble.main import main
 from tfmrc.data import Example, write_examples
-from tfmrc.evaluation import Report, read_predictions, score_answers
+from tfmrc.evaluation import read_predictions
 
 CONFIG = """
 name: small
@@ -63,18 +63,3 @@ def test_the_vote_is_weighted_and_scored(tmp_path: Path, runs: list[Path]) -> No
     assert metrics["dataset"] == "own" and "3 questions" in metrics["split"]
     alone = metrics["systems"][str(runs[2])]["scores"]["short_rouge_l"]["value"]
     assert alone == pytest.approx(0.5)
-
-
-def test_a_report_written_by_evaluation_gives_the_weight(tmp_path: Path, runs: list[Path]) -> None:
-    """The weights come from the file that `Report` writes, the trained system's being the first."""
-    report = Report("x", dataset="own", split="test", seed=1)
-    for style in ("short", "long"):
-        for system, text in (("small", "wrong"), ("baseline", "Ode")):
-            report.add(
-                system, score_answers({"a": text}, {"a": ["Ode"]}, rules="plain"), prefix=style
-            )
-    report.write(runs[0] / "evaluation" / "1-test-short-long")
-    out = tmp_path / "ensemble"
-    assert main([*map(str, runs), "--data", str(tmp_path), "--run", str(out)]) == 0
-    voted = read_predictions(out / "evaluation" / "1-test-short-long" / "predictions-short.jsonl")
-    assert voted["a"].answer == "Ada"  # 0.45 against 0 + 0.2

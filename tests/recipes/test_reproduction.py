@@ -78,13 +78,6 @@ def test_states_one_after_another(tmp_path: Path, recipes: Path) -> None:
     assert _state(tmp_path, recipes).state == "run"
 
 
-def test_less_data_is_a_state(tmp_path: Path, recipes: Path) -> None:
-    table = Table("m-t3", "M", "Table 3", "x", (FULL, STAND_IN), ("MARCO",), 41, ("rouge_l",))
-    _metrics(tmp_path / "runs" / "full", "a_full", "MARCO v2", {"nlg_rouge_l": 0.5})
-    assert _state(tmp_path, recipes, table).state == "run on less data"
-    assert _state(tmp_path, recipes, replace(table, size=40)).state == "run"
-
-
 def test_what_does_not_count(tmp_path: Path, recipes: Path) -> None:
     runs = tmp_path / "runs"
     _metrics(runs / "1", "a_full", "other data", {"nlg_rouge_l": 0.5})  # not the paper's data
@@ -97,29 +90,6 @@ def test_what_does_not_count(tmp_path: Path, recipes: Path) -> None:
         (runs / name / "metrics.json").write_text(text)
     assert len(find_runs([runs])) == 5
     assert _state(tmp_path, recipes).state == "not run"
-
-
-def test_a_picture_must_be_there_and_any_data_may_do(tmp_path: Path, recipes: Path) -> None:
-    table = Table("m-f1", "M", "Figure 1", "weights", (FULL,), pictures=("weights.svg",))
-    _metrics(tmp_path / "runs" / "x", "a_full", "own", {})
-    assert _state(tmp_path, recipes, table).state == "not run"
-    (tmp_path / "runs" / "x" / "weights.svg").write_text("<svg/>")
-    assert _state(tmp_path, recipes, table).state == "run"
-
-
-def test_commands_and_missing_recipes(tmp_path: Path, recipes: Path) -> None:
-    made = [command.replace(str(recipes), "recipes") for command in commands(TABLE, recipes)]
-    assert made == [
-        "tfmrc train recipes/a/config.yaml",
-        "tfmrc evaluate runs/a_full",
-        "tfmrc train recipes/a/config.yaml --set name=a_less model.ranker=false",
-        "tfmrc evaluate runs/a_less",
-        "tfmrc train recipes/b/config.yaml",
-        "tfmrc evaluate runs/b",
-    ]
-    assert commands(TABLE, tmp_path / "nowhere") == []
-    lacking = replace(TABLE, parts=(FULL, Part("ensemble")))
-    assert "no recipe yet: ensemble" in listing([_state(tmp_path, recipes, lacking)])
 
 
 def test_figures_beside_the_papers(tmp_path: Path, recipes: Path) -> None:

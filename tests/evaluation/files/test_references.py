@@ -78,8 +78,6 @@ def test_a_split_of_narrativeqa(tmp_path: Path) -> None:
     [
         ('{"id": "1", "answers": ["x"]}\n{"id": "1", "answers": []}', "twice. Received: id='1'"),
         ('{"id": "1", "answers": ["x"]}\n{oops', "line 2: not JSON"),
-        ('{"id": "1", "answers": "x"}', "line 1: answers: must be a list"),
-        ('{"id": 1}', "line 1: question: expected a column"),
         ('{"data": [', "dev.jsonl"),
     ],
 )

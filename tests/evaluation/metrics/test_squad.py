@@ -1,9 +1,7 @@
 """SQuAD's rules beyond the golden cases: thresholds, subsets, errors."""
 
 import string
-from typing import Any
 
-import numpy as np
 import pytest
 
 from tfmrc.evaluation import normalize_squad, score_squad
@@ -87,28 +85,6 @@ def test_a_text_without_words_is_no_refusal_in_the_best_scores_as_in_the_officia
     for name in ("best_exact_match", "best_f1"):
         assert scores[name].value == 0.75
         assert scores[name].note == "best on these data: no question answered"
-
-
-@pytest.mark.parametrize(
-    ("references", "options", "message"),
-    [
-        ([], {}, r"unlike version='2.0'. Received: references\['a'\]=\[\]"),
-        (["x"], {"no_answer": {"a": 0.5}}, "Probabilities of no answer belong to version='2.0'"),
-    ],
-)
-def test_what_belongs_to_version_2(references: list[str], options: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        score_squad({"a": "x"}, {"a": references}, **options)
-
-
-def test_the_best_score_is_never_below_the_score() -> None:
-    predictions = {n: "x" for n in range(6)}
-    references = {n: ["x"] if n % 2 else [] for n in range(6)}
-    for chances in ([0.0] * 6, [np.float32(0.5)] * 6, [float("inf")] * 6, [0, 1, 0, 1, 0, 1]):
-        scores = score_squad(
-            predictions, references, version="2.0", no_answer=dict(enumerate(chances))
-        )
-        assert float(scores["best_exact_match"]) >= float(scores["exact_match"]) == 0.5
 
 
 def test_unicode_normalization_is_beside_the_official_one() -> None:

@@ -62,13 +62,6 @@ def test_scores(tmp_path: Path) -> None:
     _check(plot_scores(table, tmp_path / "scores", title="Dev"), "ROUGE-L", "Dev", "paper")
 
 
-def test_dollars_are_dollars(tmp_path: Path) -> None:
-    paths = plot_scores(
-        {"$x^": {"$5_": 0.1}, "b": {"$5_": 0.2}}, tmp_path / "money", title="From $5 to $_?"
-    )
-    _check(paths, "$5_", "From $5 to $_?", "$x^")
-
-
 def test_attribution(tmp_path: Path) -> None:
     paths = plot_attribution(
         ["Ode", "paid", "$5"],

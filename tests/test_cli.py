@@ -27,7 +27,7 @@ def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int,
     return status, captured.out, captured.err
 
 
-def test_help_groups_all_commands_on_one_screen(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_groups_all_commands_on_one_screen(capsys):
     status, text, _ = output_of(capsys, "--help")
     assert status == 0
     commands = re.findall(r"^  (\w+) [A-Z ]*  [A-Z][a-z]+ ", text, re.MULTILINE)
@@ -40,7 +40,7 @@ def test_help_groups_all_commands_on_one_screen(capsys: pytest.CaptureFixture[st
     assert output_of(capsys)[:2] == (2, text)
 
 
-def test_train_help_names_every_setting(capsys: pytest.CaptureFixture[str]) -> None:
+def test_train_help_names_every_setting(capsys):
     status, text, _ = output_of(capsys, "train", "--help")
     assert status == 0
     for setting in ("training.steps", "model", "vocabulary.size", "--data", "--fresh", "--set"):
@@ -57,9 +57,7 @@ def test_train_help_names_every_setting(capsys: pytest.CaptureFixture[str]) -> N
         ("answer x --question", "error: argument --question: expected one argument"),
     ],
 )
-def test_wrong_flags_are_named(
-    capsys: pytest.CaptureFixture[str], arguments: str, message: str
-) -> None:
+def test_wrong_flags_are_named(capsys, arguments, message):
     status, _, error = output_of(capsys, *arguments.split())
     assert status == 2
     assert message in error
@@ -80,12 +78,8 @@ def test_wrong_flags_are_named(
     ],
 )
 def test_wrong_arguments_are_explained_and_leave_no_run_behind(
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: str,
-    message: str,
-) -> None:
+    capsys, tmp_path, monkeypatch, arguments, message
+):
     monkeypatch.chdir(tmp_path)
     Path("x.yaml").write_text(SETTINGS)
     words = arguments.split()
@@ -96,7 +90,7 @@ def test_wrong_arguments_are_explained_and_leave_no_run_behind(
     assert not Path("runs/x").exists()
 
 
-def test_serve_without_its_packages_names_their_install_line(capsys, monkeypatch) -> None:
+def test_serve_without_its_packages_names_their_install_line(capsys, monkeypatch):
     monkeypatch.delitem(sys.modules, "tfmrc.serving.server", raising=False)
     monkeypatch.setitem(sys.modules, "uvicorn", None)  # importing it fails
     status, _, error = output_of(capsys, "serve", ".", "--port=0")
@@ -115,9 +109,7 @@ def test_serve_without_its_packages_names_their_install_line(capsys, monkeypatch
         ("verify a", "tfmrc verify: interrupted. To run it again: tfmrc verify a"),
     ],
 )
-def test_an_interrupted_command_ends_with_one_line(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str, line: str
-) -> None:
+def test_an_interrupted_command_ends_with_one_line(capsys, monkeypatch, words, line):
     def interrupted(options: object) -> None:
         raise training.TrainingInterrupted(1234, "runs/x")
 
@@ -150,15 +142,13 @@ except SystemExit as end:
 """
 
 
-def test_a_training_that_gets_sigterm_says_how_to_resume() -> None:
+def test_a_training_that_gets_sigterm_says_how_to_resume():
     line = "Interrupted; what was saved before is kept. To resume: tfmrc train x.yaml"
     lines = [f"tfmrc train: {line}", "143", "True", "a handler of the program", "it goes on"]
     assert fresh_python.forked("-c", TERMINATED).splitlines() == lines
 
 
-def test_output_that_is_closed_or_cannot_be_written(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_output_that_is_closed_or_cannot_be_written(capsys, monkeypatch):
     reader, writer = os.pipe()
     os.close(reader)
     full = os.open("/dev/full", os.O_WRONLY)
@@ -170,9 +160,7 @@ def test_output_that_is_closed_or_cannot_be_written(
         assert message in capsys.readouterr().err
 
 
-def test_an_answer_is_printed_before_its_page_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_answer_is_printed_before_its_page_is_written(tmp_path, monkeypatch, capsys):
     written = GeneratedText(
         text="An owl", words=(Word("owl", "passage", 0, 3, 6, (0.0, 0.0, 1.0)),)
     )

@@ -53,9 +53,7 @@ def answered(
     return predictor, found
 
 
-def test_predictions_belong_to_their_examples_and_carry_everything(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_predictions_belong_to_their_examples_and_carry_everything(tmp_path, capsys):
     predictor, found = answered(tmp_path / "a.jsonl", num_beams=2)
     assert {key: p.answer for key, p in found.items()} == {e.id: e.question for e in EXAMPLES}
     first = found["q0"]
@@ -74,13 +72,13 @@ def test_predictions_belong_to_their_examples_and_carry_everything(
     assert "predicting 7 examples (qa)" in capsys.readouterr().out
 
 
-def test_alternatives_are_texts() -> None:
+def test_alternatives_are_texts():
     result = SpanAnswer("a", start=0, end=1, alternatives=(SpanAnswer("b", start=1, end=2),))
     found = prediction_of("q", result, "answer")
     assert found.alternatives == ("b",) and found.scores["end"] == 1
 
 
-def test_the_file_is_resumed(tmp_path: Path) -> None:
+def test_the_file_is_resumed(tmp_path):
     path = tmp_path / "a.jsonl"
     answered(path, EXAMPLES[:3])
     with path.open("a") as file:
@@ -94,7 +92,7 @@ def test_the_file_is_resumed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", ["model", "options", "question"])
-def test_stale_predictions_are_made_anew(tmp_path: Path, change: str) -> None:
+def test_stale_predictions_are_made_anew(tmp_path, change):
     path = tmp_path / "a.jsonl"
     answered(path)
     examples = EXAMPLES
@@ -113,7 +111,7 @@ def test_stale_predictions_are_made_anew(tmp_path: Path, change: str) -> None:
     assert answered(path, examples, **changes)[0].asked == []
 
 
-def test_predictions_of_other_examples_stay(tmp_path: Path) -> None:
+def test_predictions_of_other_examples_stay(tmp_path):
     path = tmp_path / "a.jsonl"
     answered(path)
     before = path.read_text()
@@ -121,9 +119,7 @@ def test_predictions_of_other_examples_stay(tmp_path: Path) -> None:
     assert path.read_text() == before
 
 
-def test_a_file_is_locked_while_stale_predictions_are_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_locked_while_stale_predictions_are_removed(tmp_path, monkeypatch):
     path = tmp_path / "a.jsonl"
     answered(path)
     replacing = answering.replacing

@@ -3,9 +3,12 @@
 from pathlib import Path
 
 import keras
+import numpy as np
 import pytest
 
+from tests.encoders import elmo_files
 from tests.models.test_san import SMALL
+from tfmrc.encoders import load_elmo
 from tfmrc.experiments import building, counts, loading
 from tfmrc.experiments.plan import Classes, Plan
 from tfmrc.models import SAN
@@ -43,6 +46,15 @@ def test_a_subclass_that_passes_arguments_on_takes_those_of_its_base():
     assert plan(contextual={"cove": "cove.pth"}).classes.preprocessor is SANPreprocessor
     assert counts.max_passages(plan().experiment, LongPreprocessor) == 10
     assert Classes(SAN, LongPreprocessor, None).read_tags is False
+
+
+def test_elmo_is_built_from_its_files(tmp_path):
+    options, file = elmo_files.write(tmp_path)
+    settings = {"elmo": {"options": options.name, "weights": file.name}}
+    experiment = plan(model={"name": "Masque"}, contextual=settings).experiment
+    made = building.build_contextual(Plan(experiment, tmp_path, data=tmp_path))
+    for ours, theirs in zip(made.weights, load_elmo(options, file).weights, strict=True):
+        np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
 
 
 @pytest.mark.parametrize(

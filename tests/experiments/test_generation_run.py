@@ -55,7 +55,7 @@ grid:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     (tmp_path / "train.json").write_text(json.dumps(squad(NAMES)))
     (tmp_path / "dev.json").write_text(json.dumps(squad(("Gus", "Hal"))))
     return tmp_path
@@ -74,7 +74,7 @@ def run(folder: Path, settings: str) -> dict[str, Any]:
     return report
 
 
-def test_questions_are_scored_by_two_searches(folder: Path) -> None:
+def test_questions_are_scored_by_two_searches(folder):
     report = run(folder, QUESTIONS)
     systems = report["systems"]
     name = "maxout_pointer_qg_squad_s2s-a-at-mp-gsa_sentence"
@@ -102,7 +102,7 @@ def test_questions_are_scored_by_two_searches(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_dual_model_beside_a_sequence_to_sequence_model(folder: Path) -> None:
+def test_a_dual_model_beside_a_sequence_to_sequence_model(folder):
     report = run(folder, DUAL)
     systems = report["systems"]
     dual, baseline = systems["daanet_squad_daanet"], systems["daanet_squad_s2s_answer"]

@@ -40,7 +40,7 @@ grid:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def place(tmp_path_factory):
     """Data, settings, and the four trained runs."""
     folder = tmp_path_factory.mktemp("grid")
     (folder / "squad").mkdir()
@@ -69,7 +69,7 @@ def metrics(folder: Path, source: str = "1-dev-span", run: str = "run") -> dict[
     return {name: part["scores"] for name, part in systems.items()}
 
 
-def test_runs_share_words_and_say_what_they_took(place: Path) -> None:
+def test_runs_share_words_and_say_what_they_took(place):
     names = {path.name for path in (place / "run").iterdir() if path.is_dir()}
     assert names == {f"{v}-{s}" for v in ("one_step", "stochastic") for s in (1, 2)}
     assert not (place / "run" / "stochastic-1" / "vocabulary.txt").exists()
@@ -80,9 +80,7 @@ def test_runs_share_words_and_say_what_they_took(place: Path) -> None:
     assert facts["steps"] == facts["examples"] // 8
 
 
-def test_one_table_with_means_ensemble_and_pictures(
-    place: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_table_with_means_ensemble_and_pictures(place, capsys):
     assert evaluate(place) == 0
     path = place / "run" / "stochastic-2" / "evaluation" / "1-dev-span" / "predictions-answer.jsonl"
     found = read_predictions(path)
@@ -127,7 +125,7 @@ def test_one_table_with_means_ensemble_and_pictures(
     assert "| span, stochastic |" in samples.replace("\\", "")
 
 
-def test_a_prediction_belongs_to_the_ranker_that_ordered_it(place: Path) -> None:
+def test_a_prediction_belongs_to_the_ranker_that_ordered_it(place):
     plain = experiments.load(place / "grid.yaml")
     ranked = experiments.load(place / "grid.yaml", "evaluation.ranker=tfidf")
     shutil.copytree(place / "run" / "one_step-2", place / "ranker")
@@ -145,9 +143,7 @@ def test_a_prediction_belongs_to_the_ranker_that_ordered_it(place: Path) -> None
         train_file.write_bytes(before)
 
 
-def test_an_export_has_the_scores_of_its_model_and_options_alone(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_export_has_the_scores_of_its_model_and_options_alone(place, monkeypatch):
     run = place / "run" / "one_step-1"
     scores = run / "evaluation" / "squad" / "metrics.json"
     scores.parent.mkdir(parents=True, exist_ok=True)
@@ -173,7 +169,7 @@ def test_an_export_has_the_scores_of_its_model_and_options_alone(
         experiments.export(run, settings=experiments.load(run / "config.yaml", "seed=7"))
 
 
-def test_tags_and_vectors(place: Path) -> None:
+def test_tags_and_vectors(place):
     """By a pipeline of rules: the tags are kept, and no run needs the pipeline after that."""
     pipeline = spacy.blank("en")
     rules = pipeline.add_pipe("attribute_ruler")
@@ -219,9 +215,7 @@ def test_tags_and_vectors(place: Path) -> None:
     assert other.preprocessor.get_config() == predictor.preprocessor.get_config()
 
 
-def test_variants_that_are_tested_on_other_questions_are_in_no_table(
-    place: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_variants_that_are_tested_on_other_questions_are_in_no_table(place, capsys):
     few = "grid.variants.stochastic.evaluation.limit=2"
     chosen = ["--seeds", "1", "--set", "evaluation.ensemble=false", few]
     assert evaluate(place, *chosen) == 0

@@ -230,25 +230,3 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(table, tmp_path):
     with pytest.raises(ValueError, match="exists already"):
         experiments.init("mine", model="san", data=table)
     assert Path("mine.yaml").read_text() == "a user's own file"
-
-
-SETS = ["train"] * 6 + ["valid"] + ["test"] * 2
-
-
-def test_the_summaries_are_found_where_the_official_repository_has_them(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("qaps.csv").write_text(
-        "document_id,set,question,answer1,answer2,question_tokenized,answer1_tokenized,"
-        "answer2_tokenized\n" + "".join(f"d{n},{SETS[n]},Who {n}?,owl,owl,,,\n" for n in range(9))
-    )
-    Path("third_party/wikipedia").mkdir(parents=True)
-    Path("third_party/wikipedia/summaries.csv").write_text(
-        "document_id,set,summary,summary_tokenized\n"
-        + "".join(f"d{n},train,An owl flew {n}.,\n" for n in range(9))
-    )
-    said = experiments.init("stories", model="masque", data="qaps.csv", test="qaps.csv")
-    assert "6 questions, 6 with an answer" in said
-    [parts] = splits(experiments.load("stories.yaml"), Path())
-    found = sorted(example.group for part in (parts.train, parts.validation) for example in part)
-    assert found == ["d0", "d1", "d2", "d3", "d4", "d5"]
-    assert [example.group for example in parts.test] == ["d7", "d8"]

@@ -1,7 +1,5 @@
 """Settings from YAML: defaults, overrides, extension, and errors with the nearest name."""
 
-from pathlib import Path
-
 import pytest
 
 from tfmrc.experiments import loading
@@ -20,13 +18,13 @@ training: {steps: 3, optimizer: {learning_rate: 1e-3}}
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def file(tmp_path):
     path = tmp_path / "config.yaml"
     path.write_text(TEXT, encoding="utf-8")
     return path
 
 
-def test_load_fills_defaults_and_reads_nested_values(file: Path) -> None:
+def test_load_fills_defaults_and_reads_nested_values(file):
     experiment = loading.load(file)
     assert experiment.name == "small"
     assert experiment.styles == ("span", "free")
@@ -37,7 +35,7 @@ def test_load_fills_defaults_and_reads_nested_values(file: Path) -> None:
     assert experiment.evaluation == Evaluation()
 
 
-def test_a_text_that_looks_like_a_number_stays_one(file: Path) -> None:
+def test_a_text_that_looks_like_a_number_stays_one(file):
     """The settings of a run are written and read again by every command."""
     experiment = loading.load(file, "title='1e-3'", "model.style='12e4'", "model.rate=1e-3")
     loading.save(experiment, file)
@@ -46,14 +44,14 @@ def test_a_text_that_looks_like_a_number_stays_one(file: Path) -> None:
 
 
 @pytest.mark.parametrize("more", ["training: {epochs: 2}", "split: {seed: 1, seed: 2}"])
-def test_a_setting_that_is_given_twice_is_an_error(file: Path, more: str) -> None:
+def test_a_setting_that_is_given_twice_is_an_error(file, more):
     file.write_text(f"{TEXT}{more}\n", encoding="utf-8")
     name = "training" if "epochs" in more else "seed"
     with pytest.raises(ValueError, match=f"config.yaml: Not YAML: `{name}` is given twice"):
         loading.load(file)
 
 
-def test_overrides_reach_settings_and_free_arguments(file: Path) -> None:
+def test_overrides_reach_settings_and_free_arguments(file):
     experiment = loading.load(
         file,
         "training.steps=9",
@@ -71,7 +69,7 @@ def test_overrides_reach_settings_and_free_arguments(file: Path) -> None:
     assert experiment.grid.seeds == (1, 2)
 
 
-def test_a_file_extends_another_and_leaves_out_variants(file: Path) -> None:
+def test_a_file_extends_another_and_leaves_out_variants(file):
     variants = "{a: {seed: 1}, b: {model: {name: SAN}}}"
     file.write_text(TEXT + f"grid: {{variants: {variants}, seeds: [1, 2]}}\n", encoding="utf-8")
     child = file.with_name("child.yaml")
@@ -104,13 +102,13 @@ def test_a_file_extends_another_and_leaves_out_variants(file: Path) -> None:
         ("imports=[no_such_module]", "looked for in"),
     ],
 )
-def test_wrong_settings_are_named(file: Path, override: str, said: str) -> None:
+def test_wrong_settings_are_named(file, override, said):
     with pytest.raises(ValueError) as raised:
         loading.load(file, override)
     assert said in str(raised.value) and str(file) in str(raised.value)
 
 
-def test_a_changed_mapping_is_replaced_whole(file: Path) -> None:
+def test_a_changed_mapping_is_replaced_whole(file):
     experiment = loading.changed(
         loading.load(file), {"model": {"name": "SAN"}, "training.steps": 5, "seed": 7}
     )
@@ -120,9 +118,7 @@ def test_a_changed_mapping_is_replaced_whole(file: Path) -> None:
 
 
 @pytest.mark.parametrize(("steps", "near"), [(20, 24), (5, 12), (31, 36)])
-def test_steps_that_no_evaluation_ends_name_those_that_one_ends(
-    file: Path, steps: int, near: int
-) -> None:
+def test_steps_that_no_evaluation_ends_name_those_that_one_ends(file, steps, near):
     experiment = loading.load(file, f"training.steps={steps}", "training.batch_size=4")
     words = f"steps={near}, or eval_every_steps={steps}. Received: .* a pass of 12 steps"
     with pytest.raises(ValueError, match=words):
@@ -131,7 +127,7 @@ def test_steps_that_no_evaluation_ends_name_those_that_one_ends(
     assert count_steps(experiment, 50) == (24, 12)
 
 
-def test_a_setting_of_a_variant_is_changed_beside_its_others(file: Path) -> None:
+def test_a_setting_of_a_variant_is_changed_beside_its_others(file):
     file.write_text(
         f"{TEXT}grid: {{variants: {{a: {{model.hidden_dim: 16, training.steps: 9}}, b: null}}}}\n"
     )

@@ -20,7 +20,7 @@ VALUES = {
 }
 
 
-def test_members_are_ordered_by_seed_and_have_their_settings() -> None:
+def test_members_are_ordered_by_seed_and_have_their_settings():
     experiment = loading.from_mapping(VALUES)
     found = members(experiment, Path("runs/x"))
     assert [m.folder for m in found] == [
@@ -34,7 +34,7 @@ def test_members_are_ordered_by_seed_and_have_their_settings() -> None:
     assert not found[0].is_trained
 
 
-def test_a_part_of_a_grid_and_no_grid() -> None:
+def test_a_part_of_a_grid_and_no_grid():
     experiment = loading.from_mapping(VALUES)
     [one] = members(experiment, Path("r"), ["other"], [9])
     assert (one.variant, one.seed, one.folder) == ("other", 9, Path("r/other-9"))

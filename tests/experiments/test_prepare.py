@@ -38,7 +38,7 @@ def examples(count: int, grouped: bool = True, first: int = 0) -> list[Example]:
     ]
 
 
-def test_counts_words_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_counts_words_and_files(tmp_path, capsys):
     write_examples(tmp_path / "train.jsonl", examples(400))
     write_examples(tmp_path / "test.jsonl", examples(8, first=1000))
     run = tmp_path / "run"
@@ -60,9 +60,7 @@ def test_counts_words_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert (run / "data.json").stat().st_mtime_ns == stamp
 
 
-def test_doubtful_data_get_a_warning_with_the_number(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_doubtful_data_get_a_warning_with_the_number(tmp_path, capsys):
     write_examples(tmp_path / "train.jsonl", examples(100, grouped=False))
     found = prepare(experiment(test="train.jsonl", share=0.05), tmp_path, tmp_path / "run")
     [facts] = found["sources"]
@@ -73,9 +71,7 @@ def test_doubtful_data_get_a_warning_with_the_number(
     assert "of 100 test questions of train.jsonl are also training questions" in said
 
 
-def test_other_data_are_prepared_again_before_the_first_step_and_refused_after_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_data_are_prepared_again_before_the_first_step_and_refused_after_it(tmp_path, capsys):
     write_examples(tmp_path / "train.jsonl", examples(40))
     write_examples(tmp_path / "test.jsonl", examples(8, first=1000))
     run = tmp_path / "run"
@@ -91,9 +87,7 @@ def test_other_data_are_prepared_again_before_the_first_step_and_refused_after_i
     assert json.loads((run / "data.json").read_text())["sources"] == [facts]
 
 
-def test_what_exact_spans_leave_out_is_counted_and_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_exact_spans_leave_out_is_counted_and_said(tmp_path, capsys):
     elsewhere = Example("e1", "Who?", ("Ann ran.",), {"short": ("Bob",)}, group="e")
     write_examples(tmp_path / "train.jsonl", [*examples(400), elsewhere])
     write_examples(tmp_path / "test.jsonl", [*examples(8, first=1000), elsewhere])
@@ -125,8 +119,8 @@ def renamed(example: Example, name: str) -> Example:
 
 
 def test_test_questions_that_are_also_training_questions_get_a_warning_with_the_number(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, capsys
+):
     train = examples(400)
     same = [renamed(example, f"t{n}") for n, example in enumerate(train)]
     other = replace(same[0], id="other", passages=("Ann sang.",))
@@ -137,9 +131,7 @@ def test_test_questions_that_are_also_training_questions_get_a_warning_with_the_
     assert f"Warning: {number} of 401 test questions of test.jsonl are also training quest" in said
 
 
-def test_passages_that_the_model_does_not_read_are_counted_and_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_passages_that_the_model_does_not_read_are_counted_and_said(tmp_path, capsys):
     def several(*relevance: bool) -> Example:
         name, passages = ",".join(map(str, relevance)), ("a", "b", "c", "d")
         answers = {"short": ("a",)}
@@ -161,7 +153,7 @@ def test_passages_that_the_model_does_not_read_are_counted_and_said(
 @pytest.mark.parametrize(
     ("count", "options"), [(3, {"share": 0.0}), (1, {}), (4, {"train_share": 0.0001})]
 )
-def test_too_few_examples_are_an_error(tmp_path: Path, count: int, options: dict) -> None:
+def test_too_few_examples_are_an_error(tmp_path, count, options):
     write_examples(tmp_path / "train.jsonl", examples(count, first=1))
     write_examples(tmp_path / "test.jsonl", examples(8, first=1000))
     message = r"at least one training and one validation example.*Received: \d training and 0"

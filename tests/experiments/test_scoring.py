@@ -1,7 +1,6 @@
 """Which scores a task's texts get, and under which names."""
 
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -49,7 +48,7 @@ def scores(predicted: TaskPredictions) -> dict[str, float]:
     return {row.name: float(row) for row in rows if row.value is not None}
 
 
-def test_answers_by_overlap_and_short_ones_by_squads_rules() -> None:
+def test_answers_by_overlap_and_short_ones_by_squads_rules():
     found = scores(task())
     assert found["exact_match"] == found["f1"] == found["rouge_l"] == 0.5
     assert found["f1_who"] == 1.0 and found["f1_when"] == 0.0
@@ -66,15 +65,13 @@ def test_answers_by_overlap_and_short_ones_by_squads_rules() -> None:
     [("examples", None, 5, True), ("examples", None, 6, False), ("squad", None, 6, True),
      ("squad", False, 1, False)],
 )  # fmt: skip
-def test_short_answers_are_found_by_their_median(
-    format_: str, squad_scores: bool | None, words: int, expected: bool
-) -> None:
+def test_short_answers_are_found_by_their_median(format_, squad_scores, words, expected):
     examples = [replace(EXAMPLES[0], answers={"s": ("x " * words,)})]
     source = Source(format_, ("s",), squad_scores=squad_scores)
     assert task(source, examples=examples).submission.by_squad == expected
 
 
-def test_questions_by_overlap_and_repetition() -> None:
+def test_questions_by_overlap_and_repetition():
     asked = {"a": Prediction("a", "who who flew", "ask"), "b": Prediction("b", "when", "ask")}
     predicted = task(predictions=asked, target="question", prefix="qg")
     found = scores(predicted)
@@ -83,7 +80,7 @@ def test_questions_by_overlap_and_repetition() -> None:
     assert predicted.submission.answers == {"a": ("Who flew?",), "b": ("When?",)}
 
 
-def test_baselines_look_for_what_is_given() -> None:
+def test_baselines_look_for_what_is_given():
     assert task().baselines()["most similar sentence"]["a"] == "An owl flew."
     asked = task(target="question").baselines()
     assert asked["most similar sentence"] == {"a": "An owl flew.", "b": "It was in 1905."}
@@ -91,7 +88,7 @@ def test_baselines_look_for_what_is_given() -> None:
     assert task(target="question", examples=pairs).baselines() == {}
 
 
-def test_ranker_and_classifier_are_scored_beside_their_baselines() -> None:
+def test_ranker_and_classifier_are_scored_beside_their_baselines():
     mixed = [*EXAMPLES, Example("c", "Why?", ("So.",), answerable=False)]
     several = {
         key: Prediction(key, "x", "s", {"relevance": [0.2, 0.7], "answerable_probability": chance})
@@ -107,7 +104,7 @@ def test_ranker_and_classifier_are_scored_beside_their_baselines() -> None:
     assert task().model_scores == []
 
 
-def test_prefixes_tell_styles_and_targets_apart() -> None:
+def test_prefixes_tell_styles_and_targets_apart():
     def experiment(**prefixes: str) -> Experiment:
         values = {"name": "x", "sources": [], "model": {"name": "SAN"}}
         return from_mapping({**values, "evaluation": {"prefixes": prefixes}})
@@ -122,9 +119,7 @@ def test_prefixes_tell_styles_and_targets_apart() -> None:
 
 
 @pytest.mark.parametrize("spans", [None, "exact"])
-def test_answers_are_scored_on_all_questions_and_questions_where_they_can_be_asked(
-    spans: Any, tmp_path: Path
-) -> None:
+def test_answers_are_scored_on_all_questions_and_questions_where_they_can_be_asked(spans, tmp_path):
     """The answer of "c" is in no passage, and "d" has none."""
     shown: dict[str, list[Example]] = {}
 

@@ -1,7 +1,6 @@
 """SAN on free answers: spans near to them, their bound, and passages weighted by a ranker."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,7 @@ def query(number: int, place: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("san_msmarco")
     train = [query(number, name) for number, name in enumerate(PLACES)]
     train.append({**query(99, "mill"), "answers": ["Zoe"]})  # of which no passage has a word
@@ -61,7 +60,7 @@ def run(folder: Path, command: str) -> int:
     return cli.main([command, str(folder / "tiny.yaml"), *places])
 
 
-def test_spans_stand_for_answers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_spans_stand_for_answers(folder, capsys):
     assert run(folder, "prepare") == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "10 of 11 training answers" in said
@@ -78,9 +77,7 @@ def test_spans_stand_for_answers(folder: Path, capsys: pytest.CaptureFixture[str
     assert file.stat().st_mtime_ns == written
 
 
-def test_the_best_span_of_all_passages_by_probability_and_relevance(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_best_span_of_all_passages_by_probability_and_relevance(folder, capsys):
     assert run(folder, "train") == 0
     assert cli.main(["evaluate", str(folder / "run")]) == 0
     report = json.loads((folder / "run/evaluation/1-dev-qa/metrics.json").read_text())

@@ -1,16 +1,13 @@
 """Sizes of official files beside the papers' counts."""
 
 import json
-from pathlib import Path
-
-import pytest
 
 from recipes.dataset_sizes.main import main
 from recipes.reproduction.main import find_runs, read_tables, state_of
 from tests.data.builders import QAPS, SUMMARIES, marco_lines, squad, write
 
 
-def test_narrativeqa_by_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_narrativeqa_by_set(tmp_path, capsys):
     write(tmp_path / "summaries.csv", SUMMARIES)
     path = write(tmp_path / "qaps.csv", QAPS)
     run = tmp_path / "runs" / "narrativeqa"
@@ -27,7 +24,7 @@ def test_narrativeqa_by_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert state.results[0].figures["train_questions"] == train["value"]
 
 
-def test_squad_and_msmarco(tmp_path: Path) -> None:
+def test_squad_and_msmarco(tmp_path):
     path = write(tmp_path / "squad.json", squad())
     assert main(["squad", f"train={path}", "--run", str(tmp_path / "s")]) == 0
     scores = json.loads((tmp_path / "s" / "metrics.json").read_text())["systems"]

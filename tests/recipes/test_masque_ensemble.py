@@ -1,7 +1,6 @@
 """The vote of several runs: weights from their reports, scores of the voted answers."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -25,7 +24,7 @@ ANSWERS = {"1": ("Ode", "then", 0.3), "2": ("ode", "later", 0.2), "3": ("Ada", "
 
 
 @pytest.fixture
-def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+def runs(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "")  # without METEOR, which takes its time
     write_examples(tmp_path / "test.jsonl", EXAMPLES)
     made = []
@@ -47,7 +46,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return made
 
 
-def test_the_vote_is_weighted_and_scored(tmp_path: Path, runs: list[Path]) -> None:
+def test_the_vote_is_weighted_and_scored(tmp_path, runs):
     out = tmp_path / "ensemble"
     command = [*map(str, runs), "--data", str(tmp_path), "--run", str(out)]
     assert main(command) == 0

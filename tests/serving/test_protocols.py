@@ -167,12 +167,6 @@ def test_the_client_gives_typed_answers(server, exported):
                 client.answer(**QUESTION, style="qa")
 
 
-def test_there_is_no_server():
-    with Client("hills", "http://127.0.0.1:1") as client:
-        with pytest.raises(ConnectionError, match="no server at"):
-            client.status()
-
-
 def test_the_command_asks_a_server_as_it_asks_a_folder(server, exported, capsys, monkeypatch):
     monkeypatch.delenv("TFMRC_API_KEY", raising=False)
     asked = ["--question", QUESTION["question"], "--style", "qa"]

@@ -1,7 +1,6 @@
 """Prediction files: writing, resuming, reading, and errors that name file and line."""
 
 import gzip
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -24,7 +23,7 @@ FULL = Prediction(
 )
 
 
-def test_round_trip(tmp_path: Path) -> None:
+def test_round_trip(tmp_path):
     path = tmp_path / "deep" / "run.jsonl"
     with PredictionWriter(path) as writer:
         writer.write(FULL)
@@ -33,7 +32,7 @@ def test_round_trip(tmp_path: Path) -> None:
     assert "größer 茶" in path.read_text(encoding="utf-8")
 
 
-def test_every_line_is_on_disk_before_the_next(tmp_path: Path) -> None:
+def test_every_line_is_on_disk_before_the_next(tmp_path):
     path = tmp_path / "run.jsonl"
     writer = PredictionWriter(path)
     writer.write(FULL)
@@ -41,7 +40,7 @@ def test_every_line_is_on_disk_before_the_next(tmp_path: Path) -> None:
     writer.close()
 
 
-def test_styles_are_told_apart(tmp_path: Path) -> None:
+def test_styles_are_told_apart(tmp_path):
     path = tmp_path / "run.jsonl"
     with PredictionWriter(path) as writer:
         writer.write(Prediction("q", "Ode", style="qa"))
@@ -51,7 +50,7 @@ def test_styles_are_told_apart(tmp_path: Path) -> None:
         read_predictions(path)
 
 
-def test_compressed_files_are_read(tmp_path: Path) -> None:
+def test_compressed_files_are_read(tmp_path):
     path = tmp_path / "run.jsonl.gz"
     with gzip.open(path, "wt", encoding="utf-8") as file:
         file.write('{"id": 5, "answer": "x"}\n\n')
@@ -69,7 +68,7 @@ def test_compressed_files_are_read(tmp_path: Path) -> None:
         (b'{"id": "b", "answer": "\xed\xa0\x80"}', "line 2: not JSON .*'utf-8' codec"),
     ],
 )
-def test_a_wrong_line_is_named(tmp_path: Path, line: bytes, message: str) -> None:
+def test_a_wrong_line_is_named(tmp_path, line, message):
     path = tmp_path / "run.jsonl"
     path.write_bytes(b'{"id": "a", "answer": "x"}\n' + line + b"\n")
     with pytest.raises(ValueError, match=message):
@@ -80,9 +79,7 @@ def test_a_wrong_line_is_named(tmp_path: Path, line: bytes, message: str) -> Non
     "content",
     ['{"thesis": "four years of work"}', '{"id": "q1", "answer": "x"}\n{"id": "q2"}\n', "\xff"],
 )
-def test_what_is_no_prediction_file_is_not_resumed_and_stays_as_it_is(
-    tmp_path: Path, content: str
-) -> None:
+def test_what_is_no_prediction_file_is_not_resumed_and_stays_as_it_is(tmp_path, content):
     path = tmp_path / "run.jsonl"
     path.write_bytes(content.encode("latin-1"))
     with pytest.raises(ValueError, match="run.jsonl"):
@@ -90,7 +87,7 @@ def test_what_is_no_prediction_file_is_not_resumed_and_stays_as_it_is(
     assert path.read_bytes() == content.encode("latin-1")
 
 
-def test_a_whole_last_line_without_its_end_is_kept(tmp_path: Path) -> None:
+def test_a_whole_last_line_without_its_end_is_kept(tmp_path):
     path = tmp_path / "run.jsonl"
     path.write_text('{"id": "a", "answer": "x"}\n{"id": "b", "answer": "y"}')
     with PredictionWriter(path, resume=True) as writer:
@@ -99,7 +96,7 @@ def test_a_whole_last_line_without_its_end_is_kept(tmp_path: Path) -> None:
     assert list(read_predictions(path)) == ["a", "b", "c"]
 
 
-def test_every_half_line_is_recognised(tmp_path: Path) -> None:
+def test_every_half_line_is_recognised(tmp_path):
     """Killed at any byte of the last line, inside a letter of two bytes too."""
     lines = ('{"id": "a", "answer": "x"}\n', '{"id": "b", "answer": "Größe"}\n')
     first, second = (line.encode() for line in lines)
@@ -136,7 +133,7 @@ def test_a_second_writer_is_refused_and_changes_nothing(tmp_path):
         ('{"id": "a", "answer": "York"}', {"a": "York"}),
     ],
 )
-def test_official_forms(tmp_path: Path, text: str, expected: dict[str, str]) -> None:
+def test_official_forms(tmp_path, text, expected):
     path = tmp_path / "run.json"
     for content in (text.encode(), gzip.compress(text.encode())):
         path.write_bytes(content)
@@ -150,14 +147,14 @@ def test_official_forms(tmp_path: Path, text: str, expected: dict[str, str]) -> 
         ('{"a": ["x"]}', "line 1: a prediction has the fields"),
     ],
 )
-def test_other_forms_are_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_other_forms_are_refused(tmp_path, text, message):
     path = tmp_path / "run.json"
     path.write_text(text)
     with pytest.raises(ValueError, match=message):
         read_answers(path)
 
 
-def test_a_model_that_is_interrupted_is_asked_nothing_twice(tmp_path: Path) -> None:
+def test_a_model_that_is_interrupted_is_asked_nothing_twice(tmp_path):
     path, asked = tmp_path / "run.jsonl", []
 
     class Model:

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +9,7 @@ from tfmrc.data import Example, write_examples
 from tfmrc.evaluation import Reference, read_references
 
 
-def test_squad_with_a_question_without_an_answer(tmp_path: Path) -> None:
+def test_squad_with_a_question_without_an_answer(tmp_path):
     questions = [
         {"id": "a", "question": "Where?", "answers": [{"text": "York", "answer_start": 0}] * 2},
         {"id": "b", "question": "Who?", "answers": [], "is_impossible": True},
@@ -25,7 +24,7 @@ def test_squad_with_a_question_without_an_answer(tmp_path: Path) -> None:
         }
 
 
-def test_msmarco_with_passages_and_references_alone(tmp_path: Path) -> None:
+def test_msmarco_with_passages_and_references_alone(tmp_path):
     passages = [{"is_selected": n, "passage_text": "x", "url": "u"} for n in (0, 1)]
     record = {
         "query_id": 12,
@@ -48,7 +47,7 @@ def test_msmarco_with_passages_and_references_alone(tmp_path: Path) -> None:
     }
 
 
-def test_examples_with_and_without_answers(tmp_path: Path) -> None:
+def test_examples_with_and_without_answers(tmp_path):
     examples = [
         Example("a", "Who?", ("Ode came.",), {"qa": ("Ode",)}, answerable=True),
         Example("b", "Why?", ("Ode came.",), answerable=False),
@@ -63,7 +62,7 @@ def test_examples_with_and_without_answers(tmp_path: Path) -> None:
     assert Reference.of(examples[0], "nlg").answers == ()
 
 
-def test_a_split_of_narrativeqa(tmp_path: Path) -> None:
+def test_a_split_of_narrativeqa(tmp_path):
     (tmp_path / "summaries.csv").write_text("document_id,set,summary\nd1,test,It rained.\n")
     path = tmp_path / "qaps.csv"
     header = "document_id,set,question,answer1,answer2"
@@ -81,7 +80,7 @@ def test_a_split_of_narrativeqa(tmp_path: Path) -> None:
         ('{"data": [', "dev.jsonl"),
     ],
 )
-def test_wrong_files_are_named(tmp_path: Path, text: str, message: str) -> None:
+def test_wrong_files_are_named(tmp_path, text, message):
     path = tmp_path / "dev.jsonl"
     path.write_text(text)
     with pytest.raises(ValueError, match=message):

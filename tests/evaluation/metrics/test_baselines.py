@@ -7,7 +7,7 @@ from tfmrc.evaluation import first_sentence, most_similar_sentence
 from tfmrc.evaluation.metrics.baselines import sentences
 
 
-def test_sentences() -> None:
+def test_sentences():
     text = 'Mrs. Ode said "Stop!" Then J. Ley left at 3.15 p.m. today. 12 owls flew\nA line'
     assert sentences(text) == [
         'Mrs. Ode said "Stop!"',
@@ -18,12 +18,12 @@ def test_sentences() -> None:
     assert sentences("  ") == []
 
 
-def test_first_sentence() -> None:
+def test_first_sentence():
     assert first_sentence(["  ", "One. Two."]) == "One."
     assert first_sentence([]) == ""
 
 
-def test_most_similar_sentence() -> None:
+def test_most_similar_sentence():
     passages = ["The weir is old. Ode built the old mill.", "Ode built the old mill in spring."]
     assert most_similar_sentence("Who built the mill, Ode?", passages) == "Ode built the old mill."
     assert most_similar_sentence("Spring mill?", passages) == "Ode built the old mill in spring."
@@ -31,5 +31,5 @@ def test_most_similar_sentence() -> None:
 
 
 @pytest.mark.parametrize("piece", ["!", '."', " ", ". ("])
-def test_time_of_sentences_is_linear(piece: str) -> None:
+def test_time_of_sentences_is_linear(piece):
     assert growth(sentences, lambda n: piece * n + "a", 2000) < 8

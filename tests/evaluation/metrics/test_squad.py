@@ -7,13 +7,13 @@ import pytest
 from tfmrc.evaluation import normalize_squad, score_squad
 
 
-def test_normal_form() -> None:
+def test_normal_form():
     assert normalize_squad("A  Theatre, the U.S.!") == "theatre us"
     assert normalize_squad("another an") == "another"
     assert normalize_squad("“York”") == "“york”"  # only ASCII punctuation goes
 
 
-def test_subsets_of_version_2() -> None:
+def test_subsets_of_version_2():
     scores = score_squad(
         {"a": "old York", "b": "", "c": "owl"}, {"a": ["York"], "b": [], "c": []}, version="2.0"
     )
@@ -24,7 +24,7 @@ def test_subsets_of_version_2() -> None:
     assert scores["f1"].value == pytest.approx((2 / 3 + 1 + 0) / 3)
 
 
-def test_thresholds_of_version_2() -> None:
+def test_thresholds_of_version_2():
     predictions = {"a": "York", "b": "owl", "c": "ten", "d": "mill"}
     references = {"a": ["York"], "b": [], "c": ["ten"], "d": []}
     chances = {"a": 0.1, "b": 0.6, "c": 0.5, "d": 0.9}
@@ -37,7 +37,7 @@ def test_thresholds_of_version_2() -> None:
     assert given["best_exact_match"].note == "threshold 0.5, the best on these data"
 
 
-def test_a_question_has_an_answer_if_it_has_references_as_in_the_official_script() -> None:
+def test_a_question_has_an_answer_if_it_has_references_as_in_the_official_script():
     scores = score_squad({"a": "", "b": ""}, {"a": ["The", "!"], "b": []}, version="2.0")
     # Its references are empty after normalization, so that an empty prediction is right.
     assert scores["exact_match"].value == scores["has_answer_exact_match"].value == 1.0
@@ -48,7 +48,7 @@ def test_a_question_has_an_answer_if_it_has_references_as_in_the_official_script
     assert silent["exact_match"].value == 0.0
 
 
-def test_the_shown_threshold_decides_as_the_best_one() -> None:
+def test_the_shown_threshold_decides_as_the_best_one():
     """Of probabilities near 1, four digits are 1, above which nothing is."""
     predictions = {"a": "York", "b": "owl"}
     references = {"a": ["York"], "b": []}
@@ -63,7 +63,7 @@ def test_the_shown_threshold_decides_as_the_best_one() -> None:
     assert again["f1"].value == scores["best_f1"].value == 1.0
 
 
-def test_best_threshold_decides_equal_chances_together() -> None:
+def test_best_threshold_decides_equal_chances_together():
     scores = score_squad(
         {"a": "York", "b": "owl"},
         {"a": ["York"], "b": []},
@@ -74,7 +74,7 @@ def test_best_threshold_decides_equal_chances_together() -> None:
     assert scores["best_exact_match"].value == 0.5
 
 
-def test_a_text_without_words_is_no_refusal_in_the_best_scores_as_in_the_official_script() -> None:
+def test_a_text_without_words_is_no_refusal_in_the_best_scores_as_in_the_official_script():
     predictions = {"a": "the", "b": "York", "c": "...", "d": ""}
     references = {"a": [], "b": ["York"], "c": [], "d": []}
     scores = score_squad(
@@ -87,7 +87,7 @@ def test_a_text_without_words_is_no_refusal_in_the_best_scores_as_in_the_officia
         assert scores[name].note == "best on these data: no question answered"
 
 
-def test_unicode_normalization_is_beside_the_official_one() -> None:
+def test_unicode_normalization_is_beside_the_official_one():
     """ "café" composed and decomposed, and typographic quotes, are equal only in Unicode's form."""
     predictions = {"a": "“cafe\u0301”", "b": "हिन्दी।"}
     references = {"a": ["caf\u00e9"], "b": ["हिन्दी"]}
@@ -99,5 +99,5 @@ def test_unicode_normalization_is_beside_the_official_one() -> None:
 
 
 @pytest.mark.parametrize("mark", string.punctuation)
-def test_unicode_normalization_removes_what_the_official_one_does(mark: str) -> None:
+def test_unicode_normalization_removes_what_the_official_one_does(mark):
     assert normalize_squad(f"5{mark}", "unicode") == normalize_squad(f"5{mark}") == "5"

@@ -23,26 +23,26 @@ def _page(**options: object) -> str:
     )
 
 
-def test_the_page_is_whole_and_loads_nothing() -> None:
+def test_the_page_is_whole_and_loads_nothing():
     page = _page(title="A & B", note="step 7")
     assert "A &amp; B" in page and "step 7" in page and "relevance 0.750" in page
     assert not re.search(r"<script|https?://|src=|@import|url\(", page)
 
 
-def test_copied_stretches_are_marked_once() -> None:
+def test_copied_stretches_are_marked_once():
     page = _page()
     assert re.findall(r"<mark[^>]*>(.*?)</mark>", page) == ["&lt;it&gt;", "Ode here"]
     assert "&amp; there." in page
 
 
-def test_weights_are_shown_with_each_word() -> None:
+def test_weights_are_shown_with_each_word():
     page = _page()
     assert 'title="passage 2, characters 4-7 (vocabulary 0.100, question 0.100, ' in page
     assert "width:90.0%" in page
     assert "<td>0.800</td>" in page
 
 
-def test_arguments_from_a_prediction_file() -> None:
+def test_arguments_from_a_prediction_file():
     word = {"text": "Ode", "source": "passage", "passage": 1, "start": 4, "end": 7}
     parts = attribution_of([word | {"mixture": [0.0, 0.25, 0.75]}])
     assert parts["positions"] == [(1, 4, 7)]

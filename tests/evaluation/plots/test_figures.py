@@ -25,7 +25,7 @@ def _check(paths: list[Path], *texts: str) -> None:
         assert f"<!-- {text} -->" in drawing, text
 
 
-def test_learning_curves(tmp_path: Path) -> None:
+def test_learning_curves(tmp_path):
     log = tmp_path / "log.csv"
     log.write_text("epoch,loss,val_loss,rouge,phase\n0,2.5,3.0,,a\n1,1.5,2.0,0.4,b\n")
     _check(plot_learning_curves(log, tmp_path / "curves"), "loss", "rouge", "validation")
@@ -34,7 +34,7 @@ def test_learning_curves(tmp_path: Path) -> None:
         plot_learning_curves(log, tmp_path / "x")
 
 
-def test_curves_of_several_systems(tmp_path: Path) -> None:
+def test_curves_of_several_systems(tmp_path):
     for number, losses in enumerate((("3.0", "2.0", "1.0"), ("5.0", "4.0"), ("9.0",))):
         lines = [f"{epoch},{loss}" for epoch, loss in enumerate(losses)]
         (tmp_path / f"{number}.csv").write_text("\n".join(["epoch,val_loss", *lines]))
@@ -42,7 +42,7 @@ def test_curves_of_several_systems(tmp_path: Path) -> None:
     _check(plot_runs(logs, tmp_path / "runs", title="All"), "both", "alone", "val_loss", "All")
 
 
-def test_precision_recall(tmp_path: Path) -> None:
+def test_precision_recall(tmp_path):
     curve = precision_recall_curve(
         {"a": 0.9, "b": 0.5, "c": 0.4}, {"a": True, "b": False, "c": True}
     )
@@ -50,19 +50,19 @@ def test_precision_recall(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["pr.png", "pr.svg"]
 
 
-def test_answer_lengths(tmp_path: Path) -> None:
+def test_answer_lengths(tmp_path):
     rows = answer_lengths(
         [("qa", "PERSON", "Ode"), ("qa", "PERSON", "Old Ode"), ("nlg", "NUMERIC", "It is ten.")]
     )
     _check(plot_answer_lengths(rows, tmp_path / "lengths"), "PERSON", "NUMERIC", "words", "nlg")
 
 
-def test_scores(tmp_path: Path) -> None:
+def test_scores(tmp_path):
     table = {"ours": {"ROUGE-L": 0.6}, "paper": {"ROUGE-L": 0.65}}
     _check(plot_scores(table, tmp_path / "scores", title="Dev"), "ROUGE-L", "Dev", "paper")
 
 
-def test_attribution(tmp_path: Path) -> None:
+def test_attribution(tmp_path):
     paths = plot_attribution(
         ["Ode", "paid", "$5"],
         ["passage", "vocabulary", "question"],
@@ -72,7 +72,7 @@ def test_attribution(tmp_path: Path) -> None:
     _check(paths, "Ode", "paid", "mixture weight")
 
 
-def test_the_same_figure_has_the_same_bytes(tmp_path: Path) -> None:
+def test_the_same_figure_has_the_same_bytes(tmp_path):
     table = {"ours": {"F1": 0.5}}
     first = [path.read_bytes() for path in plot_scores(table, tmp_path / "a")]
     assert [path.read_bytes() for path in plot_scores(table, tmp_path / "b")] == first

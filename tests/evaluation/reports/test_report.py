@@ -3,7 +3,6 @@
 import json
 import os
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -31,7 +30,7 @@ def _report() -> Report:
     return report
 
 
-def test_metrics_have_everything_beside_each_number(tmp_path: Path) -> None:
+def test_metrics_have_everything_beside_each_number(tmp_path):
     files = _report().write(tmp_path / "out")
     record = json.loads(files[0].read_text())
     score = record["systems"]["Masque"]["scores"]["rouge_l"]
@@ -49,7 +48,7 @@ def test_metrics_have_everything_beside_each_number(tmp_path: Path) -> None:
     assert files[1].name == "report.md"
 
 
-def test_a_report_is_replaced_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_is_replaced_as_a_whole(tmp_path, monkeypatch):
     files = _report().write(tmp_path)
     before = [path.read_text() for path in files]
 
@@ -63,7 +62,7 @@ def test_a_report_is_replaced_as_a_whole(tmp_path: Path, monkeypatch: pytest.Mon
     assert sorted(path.name for path in tmp_path.iterdir()) == ["metrics.json", "report.md"]
 
 
-def test_table_puts_the_papers_figures_beside_ours() -> None:
+def test_table_puts_the_papers_figures_beside_ours():
     lines = _report().markdown().splitlines()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line[:1] == "|"]
     head = rows[0]
@@ -82,7 +81,7 @@ def test_table_puts_the_papers_figures_beside_ours() -> None:
     assert all(len(row) == len(head) for row in rows)
 
 
-def test_prefixes_keep_styles_apart() -> None:
+def test_prefixes_keep_styles_apart():
     report = Report("T", dataset="own", split="dev")
     scores = score_answers({"a": "x"}, {"a": ["x"]}, rules="plain")
     report.add("ours", scores, prefix="qa")
@@ -92,7 +91,7 @@ def test_prefixes_keep_styles_apart() -> None:
         report.add("ours", scores, prefix="qa")
 
 
-def test_differences_are_those_of_the_scores_that_both_have(tmp_path: Path) -> None:
+def test_differences_are_those_of_the_scores_that_both_have(tmp_path):
     known = {str(n): ["yes"] for n in range(40)}
     report = Report("Demo", dataset="own", split="dev")
     right = score_squad(dict.fromkeys(known, "yes"), known)
@@ -115,7 +114,7 @@ def test_differences_are_those_of_the_scores_that_both_have(tmp_path: Path) -> N
     assert "model – few" not in text
 
 
-def test_scores_with_a_heading_have_a_table_of_their_own() -> None:
+def test_scores_with_a_heading_have_a_table_of_their_own():
     known = {"1": ["yes"], "2": ["no"]}
     report = Report("Demo", dataset="own", split="dev")
     scores = score_squad({"1": "yes", "2": "yes"}, known)
@@ -128,7 +127,7 @@ def test_scores_with_a_heading_have_a_table_of_their_own() -> None:
     assert "baseline" not in second.split("Data:")[0]
 
 
-def test_other_files_are_no_reports(tmp_path: Path) -> None:
+def test_other_files_are_no_reports(tmp_path):
     path = tmp_path / "metrics.json"
     for text, message in (('{"training": {}}', "no 'systems' in it"), ("{oops", "is damaged")):
         path.write_text(text)

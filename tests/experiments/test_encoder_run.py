@@ -66,10 +66,3 @@ def test_the_loss_is_scaled_where_the_encoder_alone_computes_in_float16(folder):
         others = compile_arguments(Plan(experiment, folder), model, 9, 3)
         for arguments in (own, others):
             assert isinstance(arguments["optimizer"], training.LossScale) == scaled
-
-
-def test_a_missing_encoder_is_named_before_any_data_is_read(folder):
-    settings = ["encoder={preset: runs/nowhere, keep_layers: [0]}"]
-    experiment = experiments.load(folder / "config.yaml", *settings)
-    with pytest.raises(ValueError, match="there once it is trained.*preset='runs/nowhere'"):
-        experiments.train(experiment, data=folder / "no_data")

@@ -131,20 +131,6 @@ def test_a_table_with_other_columns(folder, tmp_path, capsys, without_graphs):
     assert "did you mean Frage?" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--rules", "squads"], "rules='squads'"),
-        (["--set", "no_answer_treshold=0.1"], "no_answer_threshold"),
-        (["--seeds", "1"], "--seeds does not go with --input"),
-        (["--columns", "question=Frage"], "Columns belong to a table."),
-    ],
-)
-def test_wrong_arguments(arguments, message, folder, questions, capsys, without_graphs):
-    assert cli.main(["evaluate", str(folder), "--input", str(questions), *arguments]) == 1
-    assert message in capsys.readouterr().err
-
-
 def test_a_file_without_answers_cannot_be_scored(folder, tmp_path, without_graphs):
     unanswered = tmp_path / "asked.csv"
     unanswered.write_text("question,passage\nWho?,The owl.\n", encoding="utf-8")

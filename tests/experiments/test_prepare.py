@@ -60,17 +60,6 @@ def test_counts_words_and_files(tmp_path, capsys):
     assert (run / "data.json").stat().st_mtime_ns == stamp
 
 
-def test_doubtful_data_get_a_warning_with_the_number(tmp_path, capsys):
-    write_examples(tmp_path / "train.jsonl", examples(100, grouped=False))
-    found = prepare(experiment(test="train.jsonl", share=0.05), tmp_path, tmp_path / "run")
-    [facts] = found["sources"]
-    said = " ".join(capsys.readouterr().out.split())
-    size, alone = facts["validation"]["examples"], facts["train"]["without_group"]
-    assert f"selected on {size} validation examples. Raise split.validation_share (0.05)" in said
-    assert f"{alone} training examples of train.jsonl have no group" in said
-    assert "of 100 test questions of train.jsonl are also training questions" in said
-
-
 def test_other_data_are_prepared_again_before_the_first_step_and_refused_after_it(tmp_path, capsys):
     write_examples(tmp_path / "train.jsonl", examples(40))
     write_examples(tmp_path / "test.jsonl", examples(8, first=1000))

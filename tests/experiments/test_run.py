@@ -186,20 +186,6 @@ def test_evaluation_shows_samples_and_where_words_came_from(evaluated):
     assert "Who ran home?" in re.sub("</?mark[^>]*>", "", page) and "<script" not in page
 
 
-def test_answers_that_are_written_are_not_asked_again(evaluated, folder):
-    [path] = evaluated.glob("predictions-short.jsonl")
-    lines = path.read_text().splitlines()
-    assert len(lines) == 5
-    changed = json.loads(lines[1]) | {"answer": "kept"}
-    path.write_text("\n".join([lines[0], json.dumps(changed), lines[2][:20]]), encoding="utf-8")
-    with eagerly():
-        assert cli.main(["evaluate", str(folder / "run"), "--set", "evaluation.meteor=false"]) == 0
-    again = path.read_text().splitlines()
-    assert json.loads(again[1])["answer"] == "kept"
-    for ours, theirs in zip(again[2:], lines[2:], strict=True):
-        assert json.loads(ours)["answer"] == json.loads(theirs)["answer"]
-
-
 def test_predict_and_export_and_answer_agree(folder, capsys):
     one = example(101)
     data.write_examples(folder / "ask.jsonl", [one])

@@ -161,10 +161,6 @@ def test_the_client_gives_typed_answers(server, exported):
             client.answer(**QUESTION, style="limerick")
     with Client.from_url(server.url) as client:
         assert_equal_answers(client.answer(**QUESTION), local.answer(**QUESTION))
-    for selected in ({"version": 9}, {"label": "canary"}):
-        with Client.from_url(server.url, **selected) as client:
-            with pytest.raises(RequestError, match="answered 404"):
-                client.answer(**QUESTION, style="qa")
 
 
 def test_the_command_asks_a_server_as_it_asks_a_folder(server, exported, capsys, monkeypatch):

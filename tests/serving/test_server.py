@@ -14,7 +14,6 @@ pytestmark = pytest.mark.usefixtures("exports_once")
 
 INSTANCE = {"question": "How high?", "passages": ["It is 7 metres high."], "style": "qa"}
 VERSE = {**INSTANCE, "style": "limerick"}
-ASKED = {"question": "How high?", "passages": ["It is 7 metres high."], "style": "qa"}
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +129,7 @@ def test_names_with_spaces_and_unicode_are_served(exported):
     with Server({"les collines é": exported}, port=0) as running:
         client = Client("les collines é", running.url, timeout=3600)
         assert client.status()["model_version_status"][0]["state"] == "AVAILABLE"
-        assert client.answer(**ASKED) == tfmrc.load(exported).answer(**ASKED)
+        assert client.answer(**INSTANCE) == tfmrc.load(exported).answer(**INSTANCE)
 
 
 def test_a_damaged_export_is_not_served(exported, tmp_path):

@@ -33,11 +33,6 @@ def test_cutoff():
     assert late["mrr"].value == 0.0
 
 
-def test_missing_as_empty_is_zero():
-    scores = score_ranking({"a": [1.0]}, {"a": [True], "b": [True]}, missing="empty")
-    assert scores["map"].value == 0.5
-
-
 def test_lengths_must_fit():
     with pytest.raises(ValueError, match=r"shape \(2,\), references of shape \(3,\)"):
         score_ranking({"a": [0.1, 0.2]}, {"a": [True, False, False]})

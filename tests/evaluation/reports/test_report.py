@@ -8,10 +8,8 @@ import pytest
 
 from tfmrc.evaluation import (
     Report,
-    mean_of_runs,
     read_metrics,
     score_answers,
-    score_oracle,
     score_ranking,
     score_squad,
 )
@@ -112,19 +110,6 @@ def test_differences_are_those_of_the_scores_that_both_have(tmp_path):
     text = report.markdown()
     assert "| model – coin | +50.00 [+" in text
     assert "model – few" not in text
-
-
-def test_scores_with_a_heading_have_a_table_of_their_own():
-    known = {"1": ["yes"], "2": ["no"]}
-    report = Report("Demo", dataset="own", split="dev")
-    scores = score_squad({"1": "yes", "2": "yes"}, known)
-    report.add("model", scores)
-    report.add("model", score_oracle({"1": ["yes"], "2": ["yes", "no"]}, known, k=(1, 2)))
-    report.add("baseline", mean_of_runs([scores, scores]))
-    first, second = report.markdown().split("\n## Best of K answers\n")
-    assert "| baseline | 2 | 50.00 ± 0.00 | 50.00 ± 0.00 |" in first and "best of" not in first
-    assert "| model | 2 | 50.00 | 50.00 | 100.00 | 100.00 |" in second
-    assert "baseline" not in second.split("Data:")[0]
 
 
 def test_other_files_are_no_reports(tmp_path):

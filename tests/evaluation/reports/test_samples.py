@@ -11,11 +11,3 @@ def test_a_row_a_style_with_its_own_references():
         "# T\n\n## q\\|1: Who \\| came?\n\n| | answer | references |\n| --- | --- | --- |\n"
         "| qa | \\*Ada\\* | Ode |\n| nlg | (none) | Ode came. / It was Ode. |\n"
     )
-
-
-def test_with_the_passage_and_another_heading():
-    known = {"asks": {"q": ["Who came?"]}}
-    page = sample_table(
-        {"asks": {"q": "who?"}}, known, {"q": ""}, column="text", passages={"q": "Ode\ncame."}
-    )
-    assert "\n## q\n\nOde came.\n\n| | text | references |\n" in page

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tfmrc.data import Example
-from tfmrc.evaluation import Prediction, PredictionWriter
+from tfmrc.evaluation import PredictionWriter
 from tfmrc.experiments import answering
 from tfmrc.experiments.answering import answer_all, digest_of, prediction_of
 from tfmrc.predictors import GeneratedText, SpanAnswer, Word
@@ -39,13 +39,7 @@ class Echo:
             )
 
 
-def answered(
-    path: Path,
-    examples: list[Example] = EXAMPLES,
-    task: str = "qa",
-    model: str = "m",
-    **options: Any,
-) -> tuple[Echo, dict[str, Prediction]]:
+def answered(path, examples=EXAMPLES, task="qa", model="m", **options):
     predictor = Echo()
     found = answer_all(
         predictor, examples, path, task=task, options=options, batch_size=3, model=model

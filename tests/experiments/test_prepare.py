@@ -2,18 +2,14 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from tfmrc.data import Example, write_examples
 from tfmrc.experiments import loading, prepare
-from tfmrc.experiments.settings import Experiment
 
 
-def experiment(
-    train: str = "train.jsonl", test: str = "test.jsonl", share: float = 0.3, **options: object
-) -> Experiment:
+def experiment(train="train.jsonl", test="test.jsonl", share=0.3, **options):
     source = {"format": "examples", "styles": ["short"], "train": train, "test": test, **options}
     return loading.from_mapping(
         {
@@ -93,9 +89,7 @@ def test_what_exact_spans_leave_out_is_counted_and_said(tmp_path, capsys):
     assert "test file: 1 questions whose answer does not occur in a passage" in said
 
 
-def prepared(
-    folder: Path, train: list[Example], test: list[Example], **settings: object
-) -> dict[str, dict[str, object]]:
+def prepared(folder, train, test, **settings):
     """The counts of the parts of two files."""
     write_examples(folder / "train.jsonl", train)
     write_examples(folder / "test.jsonl", test)

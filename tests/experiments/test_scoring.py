@@ -29,13 +29,7 @@ EXAMPLES = [
 TEXTS = {"a": Prediction("a", "an owl", "s"), "b": Prediction("b", "1906", "s")}
 
 
-def task(
-    source: Source | None = None,
-    predictions: dict[str, Prediction] = TEXTS,
-    examples: list[Example] = EXAMPLES,
-    target: str = "answer",
-    prefix: str = "",
-) -> TaskPredictions:
+def task(source=None, predictions=TEXTS, examples=EXAMPLES, target="answer", prefix=""):
     test = EvaluationSet(0, source or Source("examples", ("s",)), examples, examples)
     style = "s" if target == "answer" else None
     given = submission_of(test, target, style, examples, predictions, meteor=False)

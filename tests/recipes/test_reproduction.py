@@ -34,9 +34,7 @@ def recipes(tmp_path):
     return tmp_path / "recipes"
 
 
-def _metrics(
-    folder: Path, system: str, dataset: str, scores: dict[str, Any], when: str = "2026-01-02"
-) -> None:
+def _metrics(folder, system, dataset, scores, when="2026-01-02"):
     folder.mkdir(parents=True)
     content = {
         "dataset": dataset,

@@ -35,12 +35,12 @@ def test_english_cuts_as_listed(text):
 
 
 @given(st.text())
-def test_no_character_but_white_space_is_lost(text):
+def test_no_character_but_white_space_is_lost(text: str) -> None:
     assert "".join(ENGLISH(text)) == "".join(text.split())
 
 
 @given(st.text(alphabet="abnst'’.,-$5%0 :/MrUS", max_size=40))
-def test_text_that_is_cut_already_stays_as_it_is(text):
+def test_text_that_is_cut_already_stays_as_it_is(text: str) -> None:
     words = ENGLISH(text)
     assert ENGLISH(" ".join(words)) == words
 
@@ -105,7 +105,7 @@ def test_unicode_cuts_as_listed(text):
 
 
 @given(st.text())
-def test_unicode_loses_nothing_and_is_the_same_for_equal_text(text):
+def test_unicode_loses_nothing_and_is_the_same_for_equal_text(text: str) -> None:
     composed = unicodedata.normalize("NFC", text)
     assert "".join(UNICODE(text)) == "".join(composed.split())
     assert UNICODE(unicodedata.normalize("NFD", text)) == UNICODE(composed)

@@ -62,7 +62,7 @@ def test_it_is_answered_and_cuts_are_said(replies, case):
     (num_words,) = outputs["num_words"]
     assert 0 <= num_words <= 9
     assert len(outputs["words"][0]) == num_words
-    assert np.all(np.isfinite(outputs["score"]))
+    assert np.all(np.isfinite(outputs["probability"]))
     assert np.all(np.isfinite(outputs["mixture"]))
     assert all(
         0 <= value <= 1 for value in outputs["relevance"][0] + outputs["answerable_probability"]
@@ -83,7 +83,7 @@ def test_bad_rows_do_not_change_the_others(replies):
         alone = replies[case]["outputs"]
         assert mixed["answer"][row] == alone["answer"][0], case
         assert mixed["truncated"][row] == alone["truncated"][0]
-        np.testing.assert_allclose(mixed["score"][row], alone["score"][0], rtol=1e-4)
+        np.testing.assert_allclose(mixed["probability"][row], alone["probability"][0], rtol=1e-4)
 
 
 def test_relevance_of_missing_passages_is_zero(replies):

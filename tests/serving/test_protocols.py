@@ -59,8 +59,8 @@ def test_the_official_stub_predicts(stub, answer_arrays):
     found = {name: tf.make_ndarray(proto) for name, proto in reply.outputs.items()}
     assert_same_arrays(found, answer_arrays, rtol=1e-5)
     assert reply.outputs["mixture"].dtype == types_pb2.DT_FLOAT
-    request.output_filter.extend(["answer", "score"])
-    assert set(stub.Predict(request, timeout=TIMEOUT).outputs) == {"answer", "score"}
+    request.output_filter.extend(["answer", "probability"])
+    assert set(stub.Predict(request, timeout=TIMEOUT).outputs) == {"answer", "probability"}
 
 
 def test_the_official_stubs_get_metadata_and_status(stub, channel):
@@ -100,7 +100,7 @@ def test_numbers_of_a_request_are_integers(wrong):
     [
         ("NOT_FOUND", "Not served: 'x'", {"name": "x"}),
         ("NOT_FOUND", "The signatures are serving_default", {"signature_name": "x"}),
-        ("INVALID_ARGUMENT", "The outputs are alternative", {"output_filter": ["x"]}),
+        ("INVALID_ARGUMENT", "The outputs are answer", {"output_filter": ["x"]}),
         ("INVALID_ARGUMENT", "this model are qa, nlg", {"style": ["limerick"] * 4}),
         ("INVALID_ARGUMENT", "as many rows", {"style": ["qa"]}),
         ("INVALID_ARGUMENT", "`style` is missing", {"style": None}),

@@ -3,14 +3,11 @@
 import os
 import re
 import sys
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import tensorflow as tf
 
-import tfmrc
 from tests import fresh_python
 from tfmrc import cli, training
 from tfmrc.cli import program
@@ -30,7 +27,7 @@ def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int,
     return status, captured.out, captured.err
 
 
-def test_help_groups_all_commands_on_one_screen(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_groups_all_commands_on_one_screen(capsys):
     status, text, _ = output_of(capsys, "--help")
     assert status == 0
     commands = re.findall(r"^  (\w+) [A-Z ]*  [A-Z][a-z]+ ", text, re.MULTILINE)
@@ -43,7 +40,7 @@ def test_help_groups_all_commands_on_one_screen(capsys: pytest.CaptureFixture[st
     assert output_of(capsys)[:2] == (2, text)
 
 
-def test_train_help_names_every_setting(capsys: pytest.CaptureFixture[str]) -> None:
+def test_train_help_names_every_setting(capsys):
     status, text, _ = output_of(capsys, "train", "--help")
     assert status == 0
     for setting in ("training.steps", "model", "vocabulary.size", "--data", "--fresh", "--set"):
@@ -55,19 +52,12 @@ def test_train_help_names_every_setting(capsys: pytest.CaptureFixture[str]) -> N
     ("arguments", "message"),
     [
         ("train x.yaml --fresch", "did you mean --fresh?"),
-        ("prepare x.yaml --dat=a", "did you mean --data?"),
         ("train x.yaml --training.steps 5", "`--set training.steps=5`"),
-        ("evaluate r --training.steps=5", "`--set training.steps=5`"),
         ("predict r", "--input"),
-        ("predict r --input=a --format=full_", "'full_'"),
-        ("trian x.yaml", "'trian'"),
-        ("predict r --input=a --taks b", "did you mean --task?"),
         ("answer x --question", "error: argument --question: expected one argument"),
     ],
 )
-def test_wrong_flags_are_named(
-    capsys: pytest.CaptureFixture[str], arguments: str, message: str
-) -> None:
+def test_wrong_flags_are_named(capsys, arguments, message):
     status, _, error = output_of(capsys, *arguments.split())
     assert status == 2
     assert message in error
@@ -76,28 +66,20 @@ def test_wrong_flags_are_named(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("train nowhere/config.yaml", "nowhere/config.yaml"),
         ("train san_squat", "did you mean san_squad?"),
         ("train x.yaml", "a.json"),  # which does not exist
         ("train x.yaml --set training.stepz=5", "did you mean `training.steps`?"),
         ("prepare x.yaml --set model.unitz=5", "did you mean `units`?"),
-        ("prepare x.yaml --import nowhere_module", "nowhere_module"),
         ("evaluate .", ". is not a run: "),
-        ("evaluate . --output there", "--output goes with --input FILE. Received: there"),
         ("predict . --input x.yaml --columns question", "Columns are given as question=COLUMN."),
         ("answer . --question=q --passage=p", "There is no saved predictor, run or export in ."),
         ("answer htp://x/a --question=a --passage=b", "The address of a model is"),
-        ("serve nowhere --port=0", "No such file or directory"),
         ("serve . --limit row=3", "did you mean rows?"),
     ],
 )
 def test_wrong_arguments_are_explained_and_leave_no_run_behind(
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: str,
-    message: str,
-) -> None:
+    capsys, tmp_path, monkeypatch, arguments, message
+):
     monkeypatch.chdir(tmp_path)
     Path("x.yaml").write_text(SETTINGS)
     words = arguments.split()
@@ -108,90 +90,7 @@ def test_wrong_arguments_are_explained_and_leave_no_run_behind(
     assert not Path("runs/x").exists()
 
 
-def test_modules_with_classes_of_ones_own_are_imported_from_the_current_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    for name in ("first_paper", "second_paper"):
-        Path(f"{name}.py").write_text("")
-    words = ["answer", "nowhere", "--question=q", "--passage=p"]
-    assert cli.main([*words, "--import", "first_paper", "--import=second_paper"]) == 1
-    assert {sys.modules.pop(name).__name__ for name in ("first_paper", "second_paper")}
-
-
-def test_a_name_of_the_hub_without_its_scheme_is_recognised(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "runs").mkdir()
-    for call in (tfmrc.load, partial(tfmrc.pipeline, "question-answering")):
-        with pytest.raises(
-            FileNotFoundError, match="Did you mean hf://owner/a_model-v2.1, a model"
-        ):
-            call("owner/a_model-v2.1")
-        with pytest.raises(FileNotFoundError, match=r"^((?!Did you mean).)*$"):
-            call("runs/none")
-
-
-def test_the_models_below_a_folder_are_named(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of an export the folder of its versions; the folder of a run, not that of its predictor."""
-    monkeypatch.chdir(tmp_path)
-    exports = [f"owls/{version}/saved_model.pb" for version in (2, 9, 10)]
-    exports += ["owls/.11.part/saved_model.pb", "crows/saved_model.pb"]
-    runs = ["grid/a-1/predictor", "one/predictor", "saved"]
-    for name in (*(f"models/{e}" for e in exports), *(f"runs/{r}/model.weights.h5" for r in runs)):
-        Path(name).parent.mkdir(parents=True)
-        Path(name).touch()
-    below = "Models in models: models/crows, models/owls."
-    assert below in output_of(capsys, "answer", "models", "--question=q", "--passage=p")[2]
-    assert below in output_of(capsys, "ask", "models/owl", "--passage=p")[2]
-    of_runs = "Models in runs: runs/grid/a-1, runs/one, runs/saved."
-    assert of_runs in output_of(capsys, "evaluate", "runs")[2]
-
-
-def test_one_answer_is_computed_without_optimizing_the_graph(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Text that is not UTF-8 is replaced. Options of TensorFlow are restored after an error."""
-    off, seen = "disable_meta_optimizer", []
-
-    def answer(**inputs: object) -> None:
-        seen.append(tf.config.optimizer.get_experimental_options().get(off))
-        assert inputs["question"] == "W\N{REPLACEMENT CHARACTER}r?"
-        raise ValueError("no answer here")
-
-    monkeypatch.setattr(LOAD, lambda folder: (SimpleNamespace(answer=answer), {}))
-    before = tf.config.optimizer.get_experimental_options().get(off, False)
-    words = ["answer", "folder", "--question=W\udcfcr?", "--passage", "Anna."]
-    status, _, error = output_of(capsys, *words)
-    assert status == 1 and "no answer here" in error and seen == [True]
-    assert tf.config.optimizer.get_experimental_options()[off] == before
-
-
-def test_answer_names_the_runs_of_a_grid_and_a_run_that_is_not_trained(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    from tfmrc import experiments
-    from tfmrc.experiments import run_folder
-
-    recipe = tmp_path / "x.yaml"
-    for grid, message in (
-        ("", "train"),
-        ("grid: {variants: {one: {}, two: {model.units: 4}}}", "name one of them"),
-    ):
-        recipe.write_text(f"{SETTINGS[:-1]}{', ' if grid else ''}{grid}}}")
-        folder = tmp_path / f"run-{len(grid)}"
-        with run_folder.open_run(experiments.load(recipe), folder):
-            pass
-        status, _, error = output_of(capsys, "answer", str(folder), "--question=q", "--passage=p")
-        assert status == 1
-        assert message in error and str(folder) in error
-
-
-def test_serve_without_its_packages_names_their_install_line(capsys, monkeypatch) -> None:
+def test_serve_without_its_packages_names_their_install_line(capsys, monkeypatch):
     monkeypatch.delitem(sys.modules, "tfmrc.serving.server", raising=False)
     monkeypatch.setitem(sys.modules, "uvicorn", None)  # importing it fails
     status, _, error = output_of(capsys, "serve", ".", "--port=0")
@@ -210,9 +109,7 @@ def test_serve_without_its_packages_names_their_install_line(capsys, monkeypatch
         ("verify a", "tfmrc verify: interrupted. To run it again: tfmrc verify a"),
     ],
 )
-def test_an_interrupted_command_ends_with_one_line(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str, line: str
-) -> None:
+def test_an_interrupted_command_ends_with_one_line(capsys, monkeypatch, words, line):
     def interrupted(options: object) -> None:
         raise training.TrainingInterrupted(1234, "runs/x")
 
@@ -245,15 +142,13 @@ except SystemExit as end:
 """
 
 
-def test_a_training_that_gets_sigterm_says_how_to_resume() -> None:
+def test_a_training_that_gets_sigterm_says_how_to_resume():
     line = "Interrupted; what was saved before is kept. To resume: tfmrc train x.yaml"
     lines = [f"tfmrc train: {line}", "143", "True", "a handler of the program", "it goes on"]
     assert fresh_python.forked("-c", TERMINATED).splitlines() == lines
 
 
-def test_output_that_is_closed_or_cannot_be_written(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_output_that_is_closed_or_cannot_be_written(capsys, monkeypatch):
     reader, writer = os.pipe()
     os.close(reader)
     full = os.open("/dev/full", os.O_WRONLY)
@@ -265,9 +160,7 @@ def test_output_that_is_closed_or_cannot_be_written(
         assert message in capsys.readouterr().err
 
 
-def test_an_answer_is_printed_before_its_page_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_answer_is_printed_before_its_page_is_written(tmp_path, monkeypatch, capsys):
     written = GeneratedText(
         text="An owl", words=(Word("owl", "passage", 0, 3, 6, (0.0, 0.0, 1.0)),)
     )

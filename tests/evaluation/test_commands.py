@@ -39,11 +39,7 @@ PREDICTIONS: list[dict[str, Any]] = [
         "alternatives": ["in spring"],
         "scores": {"answerable_probability": 0.7, "relevance": [0.8, 0.1]},
     },
-    {
-        "id": "c",
-        "answer": "rain",
-        "scores": {"answerable_probability": 0.2, "relevance": [0.5]},
-    },
+    {"id": "c", "answer": "rain", "scores": {"answerable_probability": 0.2, "relevance": [0.5]}},
 ]
 
 
@@ -53,7 +49,7 @@ def write(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Path:
+def files(tmp_path):
     write(tmp_path / "dev.jsonl", REFERENCES)
     write(tmp_path / "run.jsonl", PREDICTIONS)
     return tmp_path
@@ -65,7 +61,7 @@ def scores_of(files: Path, *options: str) -> dict[str, Any]:
     return json.loads((files / "out" / "metrics.json").read_text())["systems"]["run"]["scores"]
 
 
-def test_all_metrics_that_apply(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_metrics_that_apply(files, capsys):
     scores = scores_of(files, "--samples", "20")
     values = {name: score["value"] for name, score in scores.items()}
     # a: exact. b: "spring" of "in spring": P = 1, R = 1/2: 2.44 * 0.5 / (0.5 + 1.44) = 1.22 / 1.94.
@@ -82,7 +78,7 @@ def test_all_metrics_that_apply(files: Path, capsys: pytest.CaptureFixture[str])
     assert "ROUGE-L 81.44 (n = 2; pycocoevalcap" in shown and "interval 81.44 [" in shown
 
 
-def test_rules_metrics_and_threshold(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rules_metrics_and_threshold(files, capsys):
     only = scores_of(files, "--rules", "squad", "--metrics", "squad")
     assert {"exact_match", "f1", "f1_who"} <= only.keys() and "rouge_l" not in only
     strict = scores_of(files, "--threshold", "0.8", "--metrics", "answerability")
@@ -97,7 +93,7 @@ def test_rules_metrics_and_threshold(files: Path, capsys: pytest.CaptureFixture[
     assert "unanswerable 1" in capsys.readouterr().out
 
 
-def test_questions_without_an_answer_in_the_style_are_left_out(files: Path) -> None:
+def test_questions_without_an_answer_in_the_style_are_left_out(files):
     """They can be answered: MS MARCO has well-formed answers to some questions only."""
     both = {"qa": ["x"], "nlg": ["It was Ode."]}
     rows = [{**REFERENCES[0], "answers": both}, *REFERENCES[1:]]
@@ -107,7 +103,7 @@ def test_questions_without_an_answer_in_the_style_are_left_out(files: Path) -> N
     assert (scores["f1"]["size"], scores["squad_2_f1"]["size"]) == (1, 2)
 
 
-def test_worst_variants(files: Path) -> None:
+def test_worst_variants(files):
     variants = [REFERENCES[0], {**REFERENCES[0], "id": "a-high-conf-turk0"}]
     write(files / "dev.jsonl", variants)
     write(files / "run.jsonl", [PREDICTIONS[0], {"id": "a-high-conf-turk0", "answer": "Rain"}])
@@ -115,7 +111,7 @@ def test_worst_variants(files: Path) -> None:
     assert scores["f1"]["value"] == 0.0 and scores["unchanged_f1"]["value"] == 1.0
 
 
-def test_compare(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compare(files, capsys):
     better = [
         {**row, "answer": row["answer"].replace("spring", "in spring")} for row in PREDICTIONS
     ]
@@ -141,9 +137,7 @@ def loudness(given):
 """
 
 
-def test_a_metric_of_ones_own_is_in_every_command(
-    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_metric_of_ones_own_is_in_every_command(files, monkeypatch, capsys):
     from tfmrc.evaluation.metrics import registry
 
     monkeypatch.setattr(registry, "_METRICS", dict(registry._METRICS))
@@ -162,9 +156,7 @@ def test_a_metric_of_ones_own_is_in_every_command(
         (["--style", "nlg"], "no answer has this style; there are ['qa']"),
     ],
 )
-def test_wrong_options_are_explained(
-    files: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
-) -> None:
+def test_wrong_options_are_explained(files, capsys, options, message):
     words = [str(files / "run.jsonl"), str(files / "dev.jsonl")]
     assert main(["score", *words, *options]) == 1
     assert message in capsys.readouterr().err

@@ -6,7 +6,7 @@ from pathlib import Path
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "evaluation.md"
 
 
-def test_examples_run() -> None:
+def test_examples_run():
     results = doctest.testfile(
         str(PAGE), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
     )

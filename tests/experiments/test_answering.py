@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tfmrc.data import Example
-from tfmrc.evaluation import Prediction, PredictionWriter
+from tfmrc.evaluation import PredictionWriter
 from tfmrc.experiments import answering
 from tfmrc.experiments.answering import answer_all, digest_of, prediction_of
 from tfmrc.predictors import GeneratedText, SpanAnswer, Word
@@ -39,13 +39,7 @@ class Echo:
             )
 
 
-def answered(
-    path: Path,
-    examples: list[Example] = EXAMPLES,
-    task: str = "qa",
-    model: str = "m",
-    **options: Any,
-) -> tuple[Echo, dict[str, Prediction]]:
+def answered(path, examples=EXAMPLES, task="qa", model="m", **options):
     predictor = Echo()
     found = answer_all(
         predictor, examples, path, task=task, options=options, batch_size=3, model=model
@@ -53,9 +47,7 @@ def answered(
     return predictor, found
 
 
-def test_predictions_belong_to_their_examples_and_carry_everything(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_predictions_belong_to_their_examples_and_carry_everything(tmp_path, capsys):
     predictor, found = answered(tmp_path / "a.jsonl", num_beams=2)
     assert {key: p.answer for key, p in found.items()} == {e.id: e.question for e in EXAMPLES}
     first = found["q0"]
@@ -74,13 +66,13 @@ def test_predictions_belong_to_their_examples_and_carry_everything(
     assert "predicting 7 examples (qa)" in capsys.readouterr().out
 
 
-def test_alternatives_are_texts() -> None:
+def test_alternatives_are_texts():
     result = SpanAnswer("a", start=0, end=1, alternatives=(SpanAnswer("b", start=1, end=2),))
     found = prediction_of("q", result, "answer")
     assert found.alternatives == ("b",) and found.scores["end"] == 1
 
 
-def test_the_file_is_resumed(tmp_path: Path) -> None:
+def test_the_file_is_resumed(tmp_path):
     path = tmp_path / "a.jsonl"
     answered(path, EXAMPLES[:3])
     with path.open("a") as file:
@@ -94,7 +86,7 @@ def test_the_file_is_resumed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", ["model", "options", "question"])
-def test_stale_predictions_are_made_anew(tmp_path: Path, change: str) -> None:
+def test_stale_predictions_are_made_anew(tmp_path, change):
     path = tmp_path / "a.jsonl"
     answered(path)
     examples = EXAMPLES
@@ -113,25 +105,7 @@ def test_stale_predictions_are_made_anew(tmp_path: Path, change: str) -> None:
     assert answered(path, examples, **changes)[0].asked == []
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        '{"thesis": "years of work"}',  # one line without an end, which used to be cut
-        '{"thesis": "years of work"}\n',
-        "years of work",
-        '{"id": "q0", "answer": "x"}\nyears of work',
-        '[1, 2]\n{"id": "q0", "answer": "x"}\n',
-    ],
-)
-def test_a_file_of_something_else_is_left_as_it_is(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text(content)
-    with pytest.raises(ValueError, match="a.jsonl"):
-        answered(path)
-    assert path.read_text() == content
-
-
-def test_predictions_of_other_examples_stay(tmp_path: Path) -> None:
+def test_predictions_of_other_examples_stay(tmp_path):
     path = tmp_path / "a.jsonl"
     answered(path)
     before = path.read_text()
@@ -139,26 +113,7 @@ def test_predictions_of_other_examples_stay(tmp_path: Path) -> None:
     assert path.read_text() == before
 
 
-def test_a_stale_prediction_whose_id_is_a_number_is_made_anew(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"id": 7, "answer": "old", "style": "qa"}\n')
-    predictor, found = answered(path, [Example("7", "Who?", ("Ode.",))])
-    assert predictor.asked == ["7"] and found["7"].answer == "Who?"
-
-
-def test_an_id_that_the_file_has_twice_is_an_error_before_the_prediction(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    answered(path, EXAMPLES[:1])
-    path.write_text(path.read_text() * 2)
-    predictor = Echo()
-    with pytest.raises(ValueError, match="line 2: the id occurs twice"):
-        answer_all(predictor, EXAMPLES, path, task="qa", options={}, batch_size=3, model="m")
-    assert predictor.asked == []
-
-
-def test_a_file_is_locked_while_stale_predictions_are_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_locked_while_stale_predictions_are_removed(tmp_path, monkeypatch):
     path = tmp_path / "a.jsonl"
     answered(path)
     replacing = answering.replacing
@@ -170,11 +125,3 @@ def test_a_file_is_locked_while_stale_predictions_are_removed(
 
     monkeypatch.setattr(answering, "replacing", tried)
     assert len(answered(path, model="retrained")[0].asked) == 7
-
-
-def test_a_link_to_the_file_stays_a_link(tmp_path: Path) -> None:
-    path, link = tmp_path / "a.jsonl", tmp_path / "link.jsonl"
-    answered(path)
-    link.symlink_to(path)
-    answered(link, model="retrained")
-    assert link.is_symlink() and answered(path, model="retrained")[0].asked == []

@@ -3,13 +3,15 @@
 from pathlib import Path
 
 import keras
+import numpy as np
 import pytest
 
+from tests.encoders import elmo_files
 from tests.models.test_san import SMALL
+from tfmrc.encoders import load_elmo
 from tfmrc.experiments import building, counts, loading
 from tfmrc.experiments.plan import Classes, Plan
 from tfmrc.models import SAN
-from tfmrc.predictors import SANPredictor
 from tfmrc.preprocessing import MasquePreprocessor, SANPreprocessor
 from tfmrc.text import Vocabulary
 
@@ -29,13 +31,6 @@ class LongPreprocessor(MasquePreprocessor):
         super().__init__(vocabulary, **kwargs)
 
 
-class Annotated(SANPreprocessor):
-    """Reads tags of parts of speech, but neither lemmas nor entities."""
-
-    def __init__(self, vocabulary, *, pos_tags=(), styles=("span",)):
-        super().__init__(vocabulary, pos_tags=pos_tags, styles=styles)
-
-
 def plan(**settings):
     model = {"name": "WideSAN", "width": 3, "num_layers": 1, **SIZES}
     sources = [{"format": "small_squad", "train": "train"}]
@@ -53,39 +48,22 @@ def test_a_subclass_that_passes_arguments_on_takes_those_of_its_base():
     assert Classes(SAN, LongPreprocessor, None).read_tags is False
 
 
-def test_preprocessor_and_model_get_what_they_take():
-    classes = Classes(SAN, Annotated, SANPredictor)
-    assert classes.read_tags
-    tags = {"lemmas": True, "pos_tags": ["NN"], "ner_tags": []}
-    assert classes.tag_arguments(tags) == {"pos_tags": ["NN"]}
-
-    @keras.saving.register_keras_serializable(package="tests")
-    class Untagged(SAN):
-        def __init__(self, *, vocabulary_size, num_exact_match=2, num_pos=0, num_ner=0):
-            super().__init__(**{**SMALL, "vocabulary_size": vocabulary_size})
-
-    untagged, preprocessor = plan(model={"name": "Untagged"}), SANPreprocessor(Vocabulary(["owl"]))
-    assert building.build_model(untagged, preprocessor, tagger="spacy 3").tagger is None
-    half = plan(model={"name": "Untagged"}, training={"dtype": "mixed_bfloat16"})
-    with pytest.raises(ValueError, match="`training.dtype` has no effect on Untagged"):
-        assert half.classes
+def test_elmo_is_built_from_its_files(tmp_path):
+    options, file = elmo_files.write(tmp_path)
+    settings = {"elmo": {"options": options.name, "weights": file.name}}
+    experiment = plan(model={"name": "Masque"}, contextual=settings).experiment
+    made = building.build_contextual(Plan(experiment, tmp_path, data=tmp_path))
+    for ours, theirs in zip(made.weights, load_elmo(options, file).weights, strict=True):
+        np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"model": {"name": "Masqe"}}, "did you mean Masque"),
         ({"model": {"name": "SAN", "num_layer": 1}}, "`num_layer`; did you mean `num_layers`"),
-        ({"model": {"name": "SAN", "preset": "san_dmo"}}, "did you mean san_demo"),
-        (
-            {"model": {"name": "DAANet"}, "contextual": {"cove": "x"}},
-            "`contextual` has no effect",
-        ),
         ({"model": {"name": "Masque"}, "tagger": "en"}, "`tagger` has no effect on Masque"),
         ({"preprocessor": {"passage_lengt": 9}}, "did you mean `passage_length`"),
-        ({"training": {"optimizer": {"learning_rat": 9}}}, "did you mean `learning_rate`"),
         ({"evaluation": {"also": {"more": {"num_beam": 2}}}}, "evaluation.also.more has no argum"),
-        ({"sources": [{"format": "small_squad", "test": "test"}]}, "At least one source"),
     ],
 )
 def test_settings_that_do_not_fit_the_classes(settings, message):

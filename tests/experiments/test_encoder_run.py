@@ -12,7 +12,6 @@ from tfmrc.experiments.plan import Plan
 WORDS = "who ran home ? . slept all day it rained ann bob ##eo cl dan eve finn gus hal".split()
 ENCODER = {
     "model_type": "bert",
-    "vocab_size": 4 + len(WORDS),
     "hidden_size": 8,
     "num_hidden_layers": 1,
     "num_attention_heads": 2,
@@ -25,16 +24,22 @@ ENCODER = {
 }
 
 
+def write_encoder(folder, words=WORDS, **changes):
+    """Writes an encoder in Hugging Face's form without weights."""
+    folder.mkdir()
+    sizes = ENCODER | {"vocab_size": 4 + len(words)} | changes
+    (folder / "config.json").write_text(json.dumps(sizes))
+    (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words]))
+    return folder
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Data, and an encoder in Hugging Face's form without weights."""
+    """Data, and an encoder without weights."""
     made = tmp_path_factory.mktemp("encoder_recipe")
     data.write_examples(made / "train.jsonl", [example(n) for n in range(24)])
     data.write_examples(made / "test.jsonl", [example(n) for n in range(100, 104)])
-    encoder = made / "encoder"
-    encoder.mkdir()
-    (encoder / "config.json").write_text(json.dumps(ENCODER))
-    (encoder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS]))
+    write_encoder(made / "encoder")
     (made / "config.yaml").write_text(CONFIG, encoding="utf-8")
     return made
 
@@ -61,17 +66,3 @@ def test_the_loss_is_scaled_where_the_encoder_alone_computes_in_float16(folder):
         others = compile_arguments(Plan(experiment, folder), model, 9, 3)
         for arguments in (own, others):
             assert isinstance(arguments["optimizer"], training.LossScale) == scaled
-
-
-def test_the_optimizer_of_another_paper_has_no_rates_of_an_encoder(folder):
-    settings = [f"encoder.preset={folder / 'encoder'}", "training.optimizer_of=DAANet"]
-    experiment = experiments.load(folder / "config.yaml", *settings)
-    layer = encoders.from_vocabulary(["owl"]).layer
-    model = models.ExtractiveReader(encoder=layer)
-    with pytest.raises(ValueError, match="no learning rates for an encoder.*optimizer_of='DAANet'"):
-        compile_arguments(Plan(experiment, folder), model, 9, 3)
-    layer.trainable_layers = "none"
-    optimizer = compile_arguments(Plan(experiment, folder), model, 9, 3)["optimizer"]
-    options = experiment.training.optimizer
-    expected = training.daanet(steps=9, steps_per_epoch=3, **options)["optimizer"]
-    assert optimizer.get_config() == expected.get_config()

@@ -131,32 +131,8 @@ def test_a_table_with_other_columns(folder, tmp_path, capsys, without_graphs):
     assert "did you mean Frage?" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--rules", "squads"], "rules='squads'"),
-        (["--set", "no_answer_treshold=0.1"], "no_answer_threshold"),
-        (["--set", "no_answer_threshold"], "NAME=VALUE"),
-        (["--seeds", "1"], "--seeds does not go with --input"),
-        (["--data", "x"], "--data does not go with --input"),
-        (["--columns", "question"], "Columns are given as question=COLUMN"),
-        (["--columns", "question=Frage"], "Columns belong to a table."),
-        (["--input", "nothere.csv"], "There is no such file. Received: nothere.csv"),
-    ],
-)
-def test_wrong_arguments(arguments, message, folder, questions, capsys, without_graphs):
-    assert cli.main(["evaluate", str(folder), "--input", str(questions), *arguments]) == 1
-    assert message in capsys.readouterr().err
-
-
-def test_what_cannot_be_scored(folder, questions, tmp_path, capsys, without_graphs):
+def test_a_file_without_answers_cannot_be_scored(folder, tmp_path, without_graphs):
     unanswered = tmp_path / "asked.csv"
     unanswered.write_text("question,passage\nWho?,The owl.\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"need answers. Received: none in .*asked.csv"):
         evaluate(folder, unanswered)
-    with pytest.raises(FileNotFoundError, match="no saved predictor"):
-        evaluate(tmp_path, questions)
-    for flag in ("--output", "--rules", "--columns"):
-        assert cli.main(["evaluate", str(folder), flag, str(tmp_path / "out")]) == 1
-        assert f"{flag} goes with --input" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()

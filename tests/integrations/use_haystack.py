@@ -75,15 +75,4 @@ for answer in several["answers"]:
     offset = answer.document_offset
     assert answer.document.content[offset.start : offset.end] == answer.data
 
-for make, said in (
-    (lambda: Reader(str(folder.parent / "export"), options={"max_length": 2}).warm_up(), "export"),
-    (lambda: Reader(str(folder), top_k=0), "top_k=0"),
-    (lambda: Reader(str(folder), options={"max_lengt": 2}).warm_up(), "did you mean `max_length`"),
-):
-    try:
-        make()
-    except (ValueError, TypeError, FileNotFoundError) as error:
-        assert said in str(error), error
-    else:
-        raise AssertionError(f"{said}: no error")
 print("done", version.__version__)

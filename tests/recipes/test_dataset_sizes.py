@@ -1,16 +1,13 @@
 """Sizes of official files beside the papers' counts."""
 
 import json
-from pathlib import Path
-
-import pytest
 
 from recipes.dataset_sizes.main import main
 from recipes.reproduction.main import find_runs, read_tables, state_of
-from tests.data.builders import QAPS, SUMMARIES, marco_lines, squad, write
+from tests.data.builders import QAPS, SUMMARIES, write
 
 
-def test_narrativeqa_by_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_narrativeqa_by_set(tmp_path, capsys):
     write(tmp_path / "summaries.csv", SUMMARIES)
     path = write(tmp_path / "qaps.csv", QAPS)
     run = tmp_path / "runs" / "narrativeqa"
@@ -25,21 +22,3 @@ def test_narrativeqa_by_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     state = state_of(table, find_runs([tmp_path / "runs"]))
     assert state.state == "run on less data"
     assert state.results[0].figures["train_questions"] == train["value"]
-
-
-def test_squad_and_msmarco(tmp_path: Path) -> None:
-    path = write(tmp_path / "squad.json", squad())
-    assert main(["squad", f"train={path}", "--run", str(tmp_path / "s")]) == 0
-    scores = json.loads((tmp_path / "s" / "metrics.json").read_text())["systems"]
-    counts = {k: v["value"] for k, v in scores["sizes_of_squad"]["scores"].items()}
-    assert (counts["train_questions"], counts["train_answerable"]) == (4, 3)
-    path = write(tmp_path / "marco.jsonl", marco_lines())
-    assert main(["msmarco", f"dev={path}", "--run", str(tmp_path / "m")]) == 0
-    assert "101,093" in (tmp_path / "m" / "report.md").read_text()
-
-
-def test_wrong_files_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["squad", "train.json", "--run", str(tmp_path)]) == 1
-    assert "SPLIT=FILE. Received: train.json" in capsys.readouterr().err
-    assert main(["squad", "train=nowhere.json", "--run", str(tmp_path)]) == 1
-    assert "nowhere.json" in capsys.readouterr().err

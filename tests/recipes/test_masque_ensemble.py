@@ -1,13 +1,12 @@
 """The vote of several runs: weights from their reports, scores of the voted answers."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from recipes.masque_ensemble.main import main
 from tfmrc.data import Example, write_examples
-from tfmrc.evaluation import Report, read_predictions, score_answers
+from tfmrc.evaluation import read_predictions
 
 CONFIG = """
 name: small
@@ -25,7 +24,7 @@ ANSWERS = {"1": ("Ode", "then", 0.3), "2": ("ode", "later", 0.2), "3": ("Ada", "
 
 
 @pytest.fixture
-def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+def runs(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "")  # without METEOR, which takes its time
     write_examples(tmp_path / "test.jsonl", EXAMPLES)
     made = []
@@ -47,7 +46,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return made
 
 
-def test_the_vote_is_weighted_and_scored(tmp_path: Path, runs: list[Path]) -> None:
+def test_the_vote_is_weighted_and_scored(tmp_path, runs):
     out = tmp_path / "ensemble"
     command = [*map(str, runs), "--data", str(tmp_path), "--run", str(out)]
     assert main(command) == 0
@@ -63,33 +62,3 @@ def test_the_vote_is_weighted_and_scored(tmp_path: Path, runs: list[Path]) -> No
     assert metrics["dataset"] == "own" and "3 questions" in metrics["split"]
     alone = metrics["systems"][str(runs[2])]["scores"]["short_rouge_l"]["value"]
     assert alone == pytest.approx(0.5)
-
-
-def test_what_cannot_vote_is_named(
-    tmp_path: Path, runs: list[Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    data = ["--data", str(tmp_path), "--run", str(tmp_path / "out")]
-    assert main([str(runs[0]), *data]) == 1
-    assert "at least two runs" in capsys.readouterr().err
-    folder = runs[1] / "evaluation" / "1-test-short-long"
-    (folder / "predictions-short.jsonl").write_text('{"id": "a", "answer": "x", "style": "short"}')
-    assert main([*map(str, runs), *data]) == 1
-    assert "1 questions unanswered, 'b' first" in capsys.readouterr().err
-    (folder / "predictions-short.jsonl").unlink()
-    assert main([*map(str, runs), *data]) == 1
-    assert "no predictions of the style short" in capsys.readouterr().err
-
-
-def test_a_report_written_by_evaluation_gives_the_weight(tmp_path: Path, runs: list[Path]) -> None:
-    """The weights come from the file that `Report` writes, the trained system's being the first."""
-    report = Report("x", dataset="own", split="test", seed=1)
-    for style in ("short", "long"):
-        for system, text in (("small", "wrong"), ("baseline", "Ode")):
-            report.add(
-                system, score_answers({"a": text}, {"a": ["Ode"]}, rules="plain"), prefix=style
-            )
-    report.write(runs[0] / "evaluation" / "1-test-short-long")
-    out = tmp_path / "ensemble"
-    assert main([*map(str, runs), "--data", str(tmp_path), "--run", str(out)]) == 0
-    voted = read_predictions(out / "evaluation" / "1-test-short-long" / "predictions-short.jsonl")
-    assert voted["a"].answer == "Ada"  # 0.45 against 0 + 0.2

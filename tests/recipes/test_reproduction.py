@@ -1,7 +1,6 @@
 """The list of tables and figures: states from the runs that lie there, nothing invented."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,7 @@ from recipes.reproduction.main import (
     Table,
     commands,
     find_runs,
-    listing,
     main,
-    markdown,
     read_tables,
     state_of,
 )
@@ -30,16 +27,14 @@ TABLE = Table(
 
 
 @pytest.fixture
-def recipes(tmp_path: Path) -> Path:
+def recipes(tmp_path):
     for name in ("a", "b"):
         (tmp_path / "recipes" / name).mkdir(parents=True)
         (tmp_path / "recipes" / name / "config.yaml").write_text("name: x")
     return tmp_path / "recipes"
 
 
-def _metrics(
-    folder: Path, system: str, dataset: str, scores: dict[str, Any], when: str = "2026-01-02"
-) -> None:
+def _metrics(folder, system, dataset, scores, when="2026-01-02"):
     folder.mkdir(parents=True)
     content = {
         "dataset": dataset,
@@ -61,7 +56,7 @@ def _state(tmp_path: Path, recipes: Path, table: Table = TABLE) -> Any:
     return state_of(table, find_runs([tmp_path / "runs"]), recipes)
 
 
-def test_states_one_after_another(tmp_path: Path, recipes: Path) -> None:
+def test_states_one_after_another(tmp_path, recipes):
     assert state_of(TABLE, [], tmp_path / "nowhere").state == "no recipe"
     assert _state(tmp_path, recipes).state == "not run"
     runs = tmp_path / "runs"
@@ -78,14 +73,7 @@ def test_states_one_after_another(tmp_path: Path, recipes: Path) -> None:
     assert _state(tmp_path, recipes).state == "run"
 
 
-def test_less_data_is_a_state(tmp_path: Path, recipes: Path) -> None:
-    table = Table("m-t3", "M", "Table 3", "x", (FULL, STAND_IN), ("MARCO",), 41, ("rouge_l",))
-    _metrics(tmp_path / "runs" / "full", "a_full", "MARCO v2", {"nlg_rouge_l": 0.5})
-    assert _state(tmp_path, recipes, table).state == "run on less data"
-    assert _state(tmp_path, recipes, replace(table, size=40)).state == "run"
-
-
-def test_what_does_not_count(tmp_path: Path, recipes: Path) -> None:
+def test_what_does_not_count(tmp_path, recipes):
     runs = tmp_path / "runs"
     _metrics(runs / "1", "a_full", "other data", {"nlg_rouge_l": 0.5})  # not the paper's data
     _metrics(runs / "2", "a_full", "not MARCO", {"nlg_rouge_l": 0.5})
@@ -99,46 +87,7 @@ def test_what_does_not_count(tmp_path: Path, recipes: Path) -> None:
     assert _state(tmp_path, recipes).state == "not run"
 
 
-def test_a_picture_must_be_there_and_any_data_may_do(tmp_path: Path, recipes: Path) -> None:
-    table = Table("m-f1", "M", "Figure 1", "weights", (FULL,), pictures=("weights.svg",))
-    _metrics(tmp_path / "runs" / "x", "a_full", "own", {})
-    assert _state(tmp_path, recipes, table).state == "not run"
-    (tmp_path / "runs" / "x" / "weights.svg").write_text("<svg/>")
-    assert _state(tmp_path, recipes, table).state == "run"
-
-
-def test_commands_and_missing_recipes(tmp_path: Path, recipes: Path) -> None:
-    made = [command.replace(str(recipes), "recipes") for command in commands(TABLE, recipes)]
-    assert made == [
-        "tfmrc train recipes/a/config.yaml",
-        "tfmrc evaluate runs/a_full",
-        "tfmrc train recipes/a/config.yaml --set name=a_less model.ranker=false",
-        "tfmrc evaluate runs/a_less",
-        "tfmrc train recipes/b/config.yaml",
-        "tfmrc evaluate runs/b",
-    ]
-    assert commands(TABLE, tmp_path / "nowhere") == []
-    lacking = replace(TABLE, parts=(FULL, Part("ensemble")))
-    assert "no recipe yet: ensemble" in listing([_state(tmp_path, recipes, lacking)])
-
-
-def test_figures_beside_the_papers(tmp_path: Path, recipes: Path) -> None:
-    scores = {"nlg_rouge_l": 0.5, "train": 8050}
-    _metrics(tmp_path / "runs" / "full", "a_full", "MARCO v2", scores)
-    path = tmp_path / "runs" / "full" / "metrics.json"
-    text = path.read_text().replace('0.5, "size": 40', '0.5, "size": 40, "deviation": 0.0125')
-    path.write_text(text.replace('8050, "size": 40', '8050, "size": 40, "unit": "count"'))
-    part = replace(FULL, paper={"nlg_rouge_l": 69.77, "train": 808731.0})
-    found = _state(tmp_path, recipes, replace(TABLE, parts=(part, ABLATION)))
-    text = listing([found])
-    assert "full: MARCO v2, dev, 40 questions; weights 1,234, training 20 steps; seed 3" in text
-    assert "2026-01-02 10:11" in text
-    assert "nlg_rouge_l 50.00 ± 1.25 (69.77), train 8,050 (808,731)" in text
-    assert "M, Table 3  run in part " in text and text.endswith("1 tables: 1 run in part")
-    assert "| M, Table 3 | ablations | run in part | full: MARCO v2," in markdown([found])
-
-
-def test_every_table_of_the_papers_is_declared_once() -> None:
+def test_every_table_of_the_papers_is_declared_once():
     tables = read_tables()
     labels = {(table.paper, table.label) for table in tables}
     numbers = {"Masque": 7, "SAN": 7, "QG": 4, "DAANET": 4}
@@ -148,7 +97,7 @@ def test_every_table_of_the_papers_is_declared_once() -> None:
     assert labels == wanted and len(tables) == len(wanted) == 30
 
 
-def test_every_command_names_a_recipe_that_is_there() -> None:
+def test_every_command_names_a_recipe_that_is_there():
     for table in read_tables():
         lines = commands(table)
         kinds = [line.split()[1] for line in lines if line.startswith("tfmrc ")]
@@ -162,7 +111,7 @@ def test_every_command_names_a_recipe_that_is_there() -> None:
             assert not part.recipe or (RECIPES / part.recipe).is_file(), (table.id, part.label)
 
 
-def test_by_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_by_command(tmp_path, capsys):
     page = tmp_path / "list.md"
     assert main([str(tmp_path), "--markdown", str(page)]) == 0
     shown = capsys.readouterr().out

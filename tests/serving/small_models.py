@@ -11,6 +11,14 @@ from tfmrc.storage.manifest import EXPORT_FORMAT, write_manifest
 from tfmrc.storage.warmup import write_warmup_requests
 
 
+def _write(module, path):
+    """Writes an export with a manifest and nothing else beside the graph."""
+    tf.saved_model.save(module, str(path), signatures=module.__call__)
+    (path / "assets.extra").mkdir(exist_ok=True)
+    write_manifest(path)
+    return path
+
+
 class Echo(tf.Module):
     """Returns its version with each text; refuses `bad`."""
 
@@ -54,10 +62,7 @@ class Words(tf.Module):
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")], autograph=False)
     def __call__(self, text):
-        return {
-            "line": self.table.lookup(text),
-            "version": tf.fill(tf.shape(text), self.version),
-        }
+        return {"line": self.table.lookup(text), "version": tf.fill(tf.shape(text), self.version)}
 
 
 def write_words(folder, version, words):
@@ -66,11 +71,7 @@ def write_words(folder, version, words):
     folder.mkdir(parents=True, exist_ok=True)
     vocabulary = folder / "vocabulary.txt"
     vocabulary.write_text("\n".join(words), encoding="utf-8")
-    module = Words(version, vocabulary)
-    tf.saved_model.save(module, str(path), signatures=module.__call__)
-    (path / "assets.extra").mkdir()
-    write_manifest(path)
-    return path
+    return _write(Words(version, vocabulary), path)
 
 
 class Joined(tf.Module):
@@ -89,10 +90,7 @@ class Joined(tf.Module):
 
 def write_joined(folder):
     """Writes `<folder>/1`."""
-    module = Joined()
-    tf.saved_model.save(module, str(folder / "1"), signatures=module.__call__)
-    (folder / "1" / "assets.extra").mkdir()
-    write_manifest(folder / "1")
+    _write(Joined(), folder / "1")
 
 
 class Lengths(tf.Module):
@@ -131,10 +129,7 @@ class Endless(tf.Module):
 
 def write_endless(folder):
     """Writes `<folder>/1`, which computes for hours if it is told so."""
-    module = Endless()
-    tf.saved_model.save(module, str(folder / "1"), signatures=module.__call__)
-    (folder / "1" / "assets.extra").mkdir()
-    write_manifest(folder / "1")
+    _write(Endless(), folder / "1")
 
 
 def write_broken(folder, version):

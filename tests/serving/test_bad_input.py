@@ -23,34 +23,22 @@ def joined(*requests):
 
 ANSWERED = {
     "empty question": (request(question=""), False),
-    "question of spaces": (request(question=" \t\n "), False),
-    "empty passage": (request(passages=[""]), False),
     "passage of spaces": (request(passages=["  "]), False),
     "no passage at all": (request(passages=[]), False),
     "nothing at all": (request(question="", passages=[]), False),
     "more passages than the model reads": (request(passages=["It is."] * 9), True),
     "100,000 words in a passage": (request(passages=["It is high.", LONG]), True),
-    "100,000 words in the question": (request(question=LONG), True),
     "one word of 300,000 characters": (request(passages=["x" * 300_000]), False),
     "invalid UTF-8": (
         request(question="How \udcff\udcfe?", passages=["\udc80\udcff is 7."]),
         False,
     ),
     "zero bytes": (request(question="How\0high?", passages=["\0"]), False),
-    "astral and combining characters": (
-        request(passages=["e\u0301 𝟜𝟚 👩‍👩‍👧 \u202e right"]),
-        False,
-    ),
     "special words": (request(passages=["[PAD] [UNK] [BOS] [EOS]"]), False),
 }
 REFUSED = {
     "unknown style": (request(style="limerick"), ["limerick", "qa", "nlg"]),
-    "empty style": (request(style=""), ["qa", "nlg"]),
     "one style of many is unknown": (joined(request(), request(style="x")), ["qa", "nlg"]),
-    "fewer styles than questions": (
-        {**joined(request(), request()), "style": ["qa"]},
-        ["`style` must have as many rows as `question`"],
-    ),
     "fewer passages than questions": (
         {**joined(request(), request()), "passages": [["It is."]]},
         ["`passages` must have as many rows as `question`"],
@@ -74,7 +62,7 @@ def test_it_is_answered_and_cuts_are_said(replies, case):
     (num_words,) = outputs["num_words"]
     assert 0 <= num_words <= 9
     assert len(outputs["words"][0]) == num_words
-    assert np.all(np.isfinite(outputs["score"]))
+    assert np.all(np.isfinite(outputs["probability"]))
     assert np.all(np.isfinite(outputs["mixture"]))
     assert all(
         0 <= value <= 1 for value in outputs["relevance"][0] + outputs["answerable_probability"]
@@ -95,7 +83,7 @@ def test_bad_rows_do_not_change_the_others(replies):
         alone = replies[case]["outputs"]
         assert mixed["answer"][row] == alone["answer"][0], case
         assert mixed["truncated"][row] == alone["truncated"][0]
-        np.testing.assert_allclose(mixed["score"][row], alone["score"][0], rtol=1e-4)
+        np.testing.assert_allclose(mixed["probability"][row], alone["probability"][0], rtol=1e-4)
 
 
 def test_relevance_of_missing_passages_is_zero(replies):

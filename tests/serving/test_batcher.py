@@ -148,12 +148,3 @@ def test_signatures_whose_outputs_cannot_be_cut_apart_are_not_batched(words):
     assert words.batches == [["first"], ["a"], ["b"]]
     words.outputs["other"] = tf.TensorSpec([], tf.float32)
     assert not is_batchable(words)
-
-
-def test_rows_that_differ_in_number_are_left_to_the_graph(words):
-    batcher = batcher_of(words)
-    uneven = {**arrays("a", "b"), "passages": arrays("a")["passages"]}
-    futures = submit_together(batcher, words, [uneven, arrays("c")])
-    assert futures[0].result()["passages"].tolist() == [1]
-    assert futures[1].result()["num_words"].tolist() == [1]
-    assert words.batches == [["first"], ["a", "b"], ["c"]]

@@ -15,13 +15,11 @@ from tests.serving.small_models import (
     Gate,
     wait_until,
     write_broken,
-    write_certificate,
     write_echo,
     write_endless,
     write_words,
 )
-from tfmrc.predictors.versions import find_models, versions_of
-from tfmrc.serving import Client, Limits, Server, model_manager
+from tfmrc.serving import Client, Limits, Server
 
 TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
 
@@ -117,24 +115,11 @@ def test_no_request_fails_while_versions_change(models, versions):
     assert set(answered) == {1, 2, 3}
 
 
-def test_a_folder_that_goes_away_is_read_again(models, versions, monkeypatch, caplog):
+def test_a_folder_that_goes_away_is_read_again(models, versions):
     with serve(models) as server:
         add(models, versions, 2)
-        with monkeypatch.context() as patch:
-
-            def gone(path):
-                raise FileNotFoundError(f"No such file: {path}")
-
-            patch.setattr(model_manager, "versions_of", gone)
-            server.manager.poll()
-        assert "read again at the next poll: No such file" in caplog.text
-        assert states(server) == {"1": "AVAILABLE"}
         shutil.move(models, models.with_name("away"))
         server.manager.poll()
-        reply = httpx.get(f"{server.url}/v1/models/echo/metadata", timeout=TIMEOUT)
-        assert list(reply.json()["metadata"]["signature_def"]["signature_def"]) == [
-            "serving_default"
-        ]
         assert version_of(server) == 1
         shutil.move(models.with_name("away"), models)
         server.manager.poll()
@@ -224,15 +209,6 @@ def test_models_are_added_and_removed_while_serving(models, versions):
         assert server.manager.names == ["echo"]
 
 
-def test_models_are_found_from_every_level(models):
-    for folder in (models, models / "echo", models / "echo" / "1"):
-        ((name, path),) = find_models(folder).items()
-        assert (name, list(versions_of(path))) == ("echo", [1])
-    assert find_models(models / "echo" / "1" / "variables") == {}
-    (models / "echo" / "1").rename(models / "echo" / "0")
-    assert list(versions_of(models / "echo")) == list(versions_of(models / "echo" / "0")) == [0]
-
-
 def test_stopping_finishes_running_requests(models, batchers):
     """Leaving the block stops the server again, which is no second signal."""
     with ThreadPoolExecutor() as threads:
@@ -259,26 +235,6 @@ def test_a_request_that_takes_too_long_to_finish_is_told_that_the_server_stops(m
             gate.open()
 
 
-def test_a_version_that_is_loaded_while_the_server_stops_is_unloaded(
-    models, versions, batchers, monkeypatch
-):
-    begun, go = threading.Event(), threading.Event()
-    load = model_manager.ModelManager._load_files
-
-    def held(self, name, path):
-        begun.set()
-        go.wait(TIMEOUT)
-        return load(self, name, path)
-
-    with serve(models, poll_seconds=0.01, limits=Limits(drain_seconds=0.1)) as server:
-        monkeypatch.setattr(model_manager.ModelManager, "_load_files", held)
-        add(models, versions, 2)
-        begun.wait()
-    go.set()
-    server.manager.close()
-    assert_closed(server, batchers)
-
-
 def assert_closed(server, batchers):
     """Asserts that nothing of a server is left: no model, no thread, no port."""
     assert server.manager.names == []
@@ -287,23 +243,6 @@ def assert_closed(server, batchers):
         port = int(address.rpartition(":")[2])
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port))
-
-
-@pytest.mark.parametrize("grpc_port", [None, 0])
-def test_a_server_that_cannot_start_leaves_nothing(models, batchers, tmp_path, grpc_port):
-    certificate, key = write_certificate(tmp_path)
-    server = serve(models, grpc_port=grpc_port, certificate=certificate, private_key=key)
-    certificate.unlink()
-    with pytest.raises(FileNotFoundError), server:
-        pass
-    assert_closed(server, batchers)
-
-
-def test_a_model_that_cannot_be_loaded_leaves_none_of_the_others(models, versions, batchers):
-    folders = {"echo": models / "echo" / "1", "other": versions[4]}
-    with pytest.raises(ValueError, match=r"The text is bad\."):
-        serve(folders)
-    wait_until(lambda: batchers() == 0)
 
 
 @pytest.mark.parametrize(("steps", "signals"), [(300, 1), (2**31 - 1, 2)])

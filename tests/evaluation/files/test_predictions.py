@@ -1,8 +1,6 @@
 """Prediction files: writing, resuming, reading, and errors that name file and line."""
 
-import fcntl
 import gzip
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -25,7 +23,7 @@ FULL = Prediction(
 )
 
 
-def test_round_trip(tmp_path: Path) -> None:
+def test_round_trip(tmp_path):
     path = tmp_path / "deep" / "run.jsonl"
     with PredictionWriter(path) as writer:
         writer.write(FULL)
@@ -34,7 +32,7 @@ def test_round_trip(tmp_path: Path) -> None:
     assert "größer 茶" in path.read_text(encoding="utf-8")
 
 
-def test_every_line_is_on_disk_before_the_next(tmp_path: Path) -> None:
+def test_every_line_is_on_disk_before_the_next(tmp_path):
     path = tmp_path / "run.jsonl"
     writer = PredictionWriter(path)
     writer.write(FULL)
@@ -42,29 +40,7 @@ def test_every_line_is_on_disk_before_the_next(tmp_path: Path) -> None:
     writer.close()
 
 
-def test_resuming_keeps_whole_lines_and_cuts_a_half_one(tmp_path: Path) -> None:
-    path = tmp_path / "run.jsonl"
-    with PredictionWriter(path) as writer:
-        writer.write(FULL)
-    with path.open("a") as file:
-        file.write('{"id": "q2", "ans')  # killed here
-    with pytest.raises(ValueError, match=r"run.jsonl: line 2: not JSON"):
-        read_predictions(path)
-    with PredictionWriter(path, resume=True) as writer:
-        assert writer.done == {("q1", "qa")}
-        writer.write(Prediction("q2", "a weir"))
-    assert [p.answer for p in read_predictions(path).values()] == ["Ode", "a weir"]
-
-
-def test_starting_anew_forgets(tmp_path: Path) -> None:
-    path = tmp_path / "run.jsonl"
-    for answer in ("one", "two"):
-        with PredictionWriter(path) as writer:
-            writer.write(Prediction("q", answer))
-    assert read_predictions(path)["q"].answer == "two"
-
-
-def test_styles_are_told_apart(tmp_path: Path) -> None:
+def test_styles_are_told_apart(tmp_path):
     path = tmp_path / "run.jsonl"
     with PredictionWriter(path) as writer:
         writer.write(Prediction("q", "Ode", style="qa"))
@@ -74,7 +50,7 @@ def test_styles_are_told_apart(tmp_path: Path) -> None:
         read_predictions(path)
 
 
-def test_compressed_files_are_read(tmp_path: Path) -> None:
+def test_compressed_files_are_read(tmp_path):
     path = tmp_path / "run.jsonl.gz"
     with gzip.open(path, "wt", encoding="utf-8") as file:
         file.write('{"id": 5, "answer": "x"}\n\n')
@@ -86,15 +62,13 @@ def test_compressed_files_are_read(tmp_path: Path) -> None:
     [
         (b"{broken", r"line 2: not JSON \(.*column 2"),
         (b'{"id": "b"}', "line 2: a prediction has the fields id and answer"),
-        (b'["b", "x"]', "line 2: a prediction has the fields"),
         (b'{"id": "b", "answer": null}', "line 2: a prediction has the fields"),
         (b'{"id": "b", "answer": "x", "text": "y"}', "line 2: a prediction .*'text': 'y'"),
         (b'{"id": "a", "answer": "x"}', "line 2: the id occurs twice. Received: id='a'"),
-        (b"[" * 100_000, "line 2: not JSON"),
         (b'{"id": "b", "answer": "\xed\xa0\x80"}', "line 2: not JSON .*'utf-8' codec"),
     ],
 )
-def test_a_wrong_line_is_named(tmp_path: Path, line: bytes, message: str) -> None:
+def test_a_wrong_line_is_named(tmp_path, line, message):
     path = tmp_path / "run.jsonl"
     path.write_bytes(b'{"id": "a", "answer": "x"}\n' + line + b"\n")
     with pytest.raises(ValueError, match=message):
@@ -103,17 +77,9 @@ def test_a_wrong_line_is_named(tmp_path: Path, line: bytes, message: str) -> Non
 
 @pytest.mark.parametrize(
     "content",
-    [
-        '{"thesis": "four years of work"}',
-        "a line\nanother",
-        '{"id": "q1", "answer": "x"}\n{"id": "q2"}\n',
-        '{"id": "q1", "answer": "x"}\nnotes',
-        "\xff",
-    ],
+    ['{"thesis": "four years of work"}', '{"id": "q1", "answer": "x"}\n{"id": "q2"}\n', "\xff"],
 )
-def test_what_is_no_prediction_file_is_not_resumed_and_stays_as_it_is(
-    tmp_path: Path, content: str
-) -> None:
+def test_what_is_no_prediction_file_is_not_resumed_and_stays_as_it_is(tmp_path, content):
     path = tmp_path / "run.jsonl"
     path.write_bytes(content.encode("latin-1"))
     with pytest.raises(ValueError, match="run.jsonl"):
@@ -121,7 +87,7 @@ def test_what_is_no_prediction_file_is_not_resumed_and_stays_as_it_is(
     assert path.read_bytes() == content.encode("latin-1")
 
 
-def test_a_whole_last_line_without_its_end_is_kept(tmp_path: Path) -> None:
+def test_a_whole_last_line_without_its_end_is_kept(tmp_path):
     path = tmp_path / "run.jsonl"
     path.write_text('{"id": "a", "answer": "x"}\n{"id": "b", "answer": "y"}')
     with PredictionWriter(path, resume=True) as writer:
@@ -130,7 +96,7 @@ def test_a_whole_last_line_without_its_end_is_kept(tmp_path: Path) -> None:
     assert list(read_predictions(path)) == ["a", "b", "c"]
 
 
-def test_every_half_line_is_recognised(tmp_path: Path) -> None:
+def test_every_half_line_is_recognised(tmp_path):
     """Killed at any byte of the last line, inside a letter of two bytes too."""
     lines = ('{"id": "a", "answer": "x"}\n', '{"id": "b", "answer": "Größe"}\n')
     first, second = (line.encode() for line in lines)
@@ -158,20 +124,6 @@ def test_a_second_writer_is_refused_and_changes_nothing(tmp_path):
     assert PredictionWriter(path, resume=True).done == {("q1", "")}
 
 
-def test_a_file_that_was_replaced_before_it_was_locked_is_not_written(tmp_path, monkeypatch):
-    path, other = tmp_path / "run.jsonl", tmp_path / "other.jsonl"
-    lock = fcntl.flock
-
-    def replaced(file, how):
-        other.write_text("")
-        other.replace(path)
-        lock(file, how)
-
-    monkeypatch.setattr(fcntl, "flock", replaced)
-    with pytest.raises(OSError, match="Another process is writing"):
-        PredictionWriter(path)
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -181,7 +133,7 @@ def test_a_file_that_was_replaced_before_it_was_locked_is_not_written(tmp_path, 
         ('{"id": "a", "answer": "York"}', {"a": "York"}),
     ],
 )
-def test_official_forms(tmp_path: Path, text: str, expected: dict[str, str]) -> None:
+def test_official_forms(tmp_path, text, expected):
     path = tmp_path / "run.json"
     for content in (text.encode(), gzip.compress(text.encode())):
         path.write_bytes(content)
@@ -192,19 +144,17 @@ def test_official_forms(tmp_path: Path, text: str, expected: dict[str, str]) -> 
     ("text", "message"),
     [
         ('{"query_id": 1, "answers": ["a", "b"]}', "line 1: each query has one candidate"),
-        ('{"query_id": 1, "answers": []}\n' * 2, "line 2: each query has one candidate"),
         ('{"a": ["x"]}', "line 1: a prediction has the fields"),
-        ('{"a": "York"}\n{"b": "Rome"}\n', "line 1: a prediction has the fields"),
     ],
 )
-def test_other_forms_are_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_other_forms_are_refused(tmp_path, text, message):
     path = tmp_path / "run.json"
     path.write_text(text)
     with pytest.raises(ValueError, match=message):
         read_answers(path)
 
 
-def test_a_model_that_is_interrupted_is_asked_nothing_twice(tmp_path: Path) -> None:
+def test_a_model_that_is_interrupted_is_asked_nothing_twice(tmp_path):
     path, asked = tmp_path / "run.jsonl", []
 
     class Model:

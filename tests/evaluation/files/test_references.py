@@ -2,8 +2,6 @@
 
 import gzip
 import json
-import tracemalloc
-from pathlib import Path
 
 import pytest
 
@@ -11,17 +9,7 @@ from tfmrc.data import Example, write_examples
 from tfmrc.evaluation import Reference, read_references
 
 
-def squad(path: Path, paragraphs: int, context: str) -> Path:
-    answers = [{"text": context[0], "answer_start": 0}]
-    parts = [
-        {"context": context, "qas": [{"id": str(n), "question": "?", "answers": answers}]}
-        for n in range(paragraphs)
-    ]
-    path.write_text(json.dumps({"version": "1.1", "data": [{"title": "t", "paragraphs": parts}]}))
-    return path
-
-
-def test_squad_with_a_question_without_an_answer(tmp_path: Path) -> None:
+def test_squad_with_a_question_without_an_answer(tmp_path):
     questions = [
         {"id": "a", "question": "Where?", "answers": [{"text": "York", "answer_start": 0}] * 2},
         {"id": "b", "question": "Who?", "answers": [], "is_impossible": True},
@@ -36,7 +24,7 @@ def test_squad_with_a_question_without_an_answer(tmp_path: Path) -> None:
         }
 
 
-def test_msmarco_with_passages_and_references_alone(tmp_path: Path) -> None:
+def test_msmarco_with_passages_and_references_alone(tmp_path):
     passages = [{"is_selected": n, "passage_text": "x", "url": "u"} for n in (0, 1)]
     record = {
         "query_id": 12,
@@ -59,7 +47,7 @@ def test_msmarco_with_passages_and_references_alone(tmp_path: Path) -> None:
     }
 
 
-def test_examples_with_and_without_answers(tmp_path: Path) -> None:
+def test_examples_with_and_without_answers(tmp_path):
     examples = [
         Example("a", "Who?", ("Ode came.",), {"qa": ("Ode",)}, answerable=True),
         Example("b", "Why?", ("Ode came.",), answerable=False),
@@ -74,7 +62,7 @@ def test_examples_with_and_without_answers(tmp_path: Path) -> None:
     assert Reference.of(examples[0], "nlg").answers == ()
 
 
-def test_a_split_of_narrativeqa(tmp_path: Path) -> None:
+def test_a_split_of_narrativeqa(tmp_path):
     (tmp_path / "summaries.csv").write_text("document_id,set,summary\nd1,test,It rained.\n")
     path = tmp_path / "qaps.csv"
     header = "document_id,set,question,answer1,answer2"
@@ -84,33 +72,15 @@ def test_a_split_of_narrativeqa(tmp_path: Path) -> None:
     }
 
 
-def test_memory_grows_with_the_references_and_not_with_the_file(tmp_path: Path) -> None:
-    """A file ten times as large by its passages alone needs no more memory."""
-    held, sizes = [], []
-    for length in (200, 4000):
-        path = tmp_path / f"{length}.jsonl"
-        examples = (Example(str(n), "Why?", ("w " * length,), {"qa": ("w",)}) for n in range(300))
-        write_examples(path, examples)
-        read_references(path)  # what is imported and compiled only once
-        tracemalloc.start()
-        read_references(path)
-        held.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-        sizes.append(path.stat().st_size)
-    assert sizes[1] > 10 * sizes[0] and held[1] < held[0] + 500_000
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ('{"id": "1", "answers": ["x"]}\n{"id": "1", "answers": []}', "twice. Received: id='1'"),
         ('{"id": "1", "answers": ["x"]}\n{oops', "line 2: not JSON"),
-        ('{"id": "1", "answers": "x"}', "line 1: answers: must be a list"),
-        ('{"id": 1}', "line 1: question: expected a column"),
         ('{"data": [', "dev.jsonl"),
     ],
 )
-def test_wrong_files_are_named(tmp_path: Path, text: str, message: str) -> None:
+def test_wrong_files_are_named(tmp_path, text, message):
     path = tmp_path / "dev.jsonl"
     path.write_text(text)
     with pytest.raises(ValueError, match=message):

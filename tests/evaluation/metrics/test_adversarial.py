@@ -5,7 +5,7 @@ import pytest
 from tfmrc.evaluation import score_adversarial_squad
 
 
-def test_worst_variant_of_each_score_separately() -> None:
+def test_worst_variant_of_each_score_separately():
     references = {key: ["old York city"] for key in ("a", "a-high-conf-turk0", "a-turk1", "b")}
     predictions = {
         "a": "old York city",  # EM 1, F1 1

@@ -7,20 +7,14 @@ import pytest
 from tfmrc.evaluation import NO_ANSWER, RULES, Rules, score_answers
 
 
-def test_rows_follow_the_rules() -> None:
+def test_rows_follow_the_rules():
     plain = score_answers({"a": "x"}, {"a": ["x"]}, rules="plain")
     assert list(plain) == ["rouge_l", "bleu_1", "bleu_2", "bleu_3", "bleu_4"]
     story = score_answers({"a": "x"}, {"a": ["x"]}, rules="narrativeqa", meteor=False)
     assert list(story) == ["rouge_l", "bleu_1", "bleu_4"]
 
 
-def test_every_row_says_what_made_it() -> None:
-    for row in score_answers({"a": "x"}, {"a": ["x"]}, rules="msmarco").values():
-        assert row.scorer and row.version and row.tokenisation
-        assert row.size == 1
-
-
-def test_an_empty_prediction_scores_zero() -> None:
+def test_an_empty_prediction_scores_zero():
     scores = score_answers({"a": "", "b": "a weir"}, {"a": ["a mill"], "b": ["a weir"]})
     # a: nothing in common. b: exact. ROUGE-L is the mean; BLEU-1 has 2 of 2 words right and is
     # 2 words long where the references have 4: exp(1 - 4/2) = exp(-1).
@@ -28,7 +22,7 @@ def test_an_empty_prediction_scores_zero() -> None:
     assert scores["bleu_1"].value == pytest.approx(math.exp(-1), abs=1e-8)
 
 
-def test_nothing_to_score_gives_no_number() -> None:
+def test_nothing_to_score_gives_no_number():
     scores = score_answers({"a": "x"}, {"a": [NO_ANSWER]})
     assert scores["rouge_l"].value is None
     assert scores["bleu_1"].value is None
@@ -37,13 +31,13 @@ def test_nothing_to_score_gives_no_number() -> None:
         float(scores["rouge_l"])
 
 
-def test_no_answer_has_its_meaning_only_in_msmarco() -> None:
+def test_no_answer_has_its_meaning_only_in_msmarco():
     plain = score_answers({"a": NO_ANSWER}, {"a": [NO_ANSWER]}, rules="plain")
     assert plain["rouge_l"].value == 1.0
     assert "answerable_f1" not in plain
 
 
-def test_abstentions_are_left_out_or_count_as_empty() -> None:
+def test_abstentions_are_left_out_or_count_as_empty():
     predictions = {"a": NO_ANSWER, "b": "the weir"}
     references = {"a": ["a mill"], "b": ["the weir"]}
     left_out = score_answers(predictions, references, rules="msmarco")
@@ -53,7 +47,7 @@ def test_abstentions_are_left_out_or_count_as_empty() -> None:
     assert (strict["rouge_l"].value, strict["rouge_l"].size) == (0.5, 2)
 
 
-def test_a_tokenizer_can_be_chosen_and_is_recorded() -> None:
+def test_a_tokenizer_can_be_chosen_and_is_recorded():
     predictions, references = {"a": "the mill."}, {"a": ["the mill"]}
     cut = score_answers(predictions, references, rules="qg", tokenizer="english", meteor=False)
     uncut = score_answers(predictions, references, rules="qg", meteor=False)
@@ -63,32 +57,19 @@ def test_a_tokenizer_can_be_chosen_and_is_recorded() -> None:
     assert uncut["bleu_1"].tokenisation == "white space, lower-cased"
 
 
-def test_own_rules_are_taken() -> None:
+def test_own_rules_are_taken():
     cased = Rules("cased", lower_case=False)
     assert score_answers({"a": "Mill"}, {"a": ["mill"]}, rules=cased)["rouge_l"].value == 0.0
 
 
-def test_unknown_rules_are_refused() -> None:
-    with pytest.raises(ValueError, match="did you mean msmarco. Received: rules='marco'"):
-        score_answers({}, {}, rules="marco")
-
-
-def test_spacing_of_cut_and_uncut_text_does_not_matter_under_narrativeqa() -> None:
+def test_spacing_of_cut_and_uncut_text_does_not_matter_under_narrativeqa():
     prepare = RULES["narrativeqa"].prepare
     assert prepare("The king's dog isn't well-fed .") == prepare(
         "the king 's dog is n't well - fed"
     )
 
 
-def test_scores_print_and_turn_to_json() -> None:
-    scores = score_answers({"a": "x", "b": "y"}, {"a": ["x"], "b": []}, rules="plain")
-    assert "ROUGE-L 100.00 (n = 1; pycocoevalcap Rouge" in str(scores)
-    assert str(scores).endswith("(unanswerable 1)")
-    record = scores["rouge_l"].to_json()
-    assert (record["value"], record["tokenisation"]) == (1.0, "tfmrc english 1, lower-cased")
-
-
-def test_composed_and_decomposed_letters_are_equal_in_unicode_rules_only() -> None:
+def test_composed_and_decomposed_letters_are_equal_in_unicode_rules_only():
     predictions, references = {"a": "cafe\u0301"}, {"a": ["caf\u00e9"]}
     for rules, value in (("plain", 0.0), ("unicode", 1.0), ("narrativeqa-unicode", 1.0)):
         scores = score_answers(predictions, references, rules, meteor=False)
@@ -98,7 +79,7 @@ def test_composed_and_decomposed_letters_are_equal_in_unicode_rules_only() -> No
     assert scores["rouge_l"].tokenisation.startswith("tfmrc unicode 1 (Unicode 1")
 
 
-def test_hindi_words_are_whole_in_unicode_rules() -> None:
+def test_hindi_words_are_whole_in_unicode_rules():
     """ "हिन्दी" for "हिंदू": other words, but two of the pieces at vowel signs are the same."""
     predictions, references = {"a": "हिन्दी"}, {"a": ["हिंदू"]}
     pieces = score_answers(predictions, references, "plain")["rouge_l"].value
@@ -106,7 +87,7 @@ def test_hindi_words_are_whole_in_unicode_rules() -> None:
     assert score_answers(predictions, references, "unicode")["rouge_l"].value == 0.0
 
 
-def test_punctuation_alone_is_compared_in_unicode_rules() -> None:
+def test_punctuation_alone_is_compared_in_unicode_rules():
     """NarrativeQA's rules remove it, and two empty texts are equal to pycocoevalcap."""
     for rules, value in (("narrativeqa", 1.0), ("narrativeqa-unicode", 0.0)):
         scores = score_answers({"a": "?!"}, {"a": ["..."]}, rules, meteor=False)

@@ -16,17 +16,15 @@ from tfmrc.evaluation import (
     [
         ("What is it?", "what"),
         ("To whom was it given?", "who"),
-        ("In WHICH year?", "which"),
         ("Name what it is and why.", "what"),
         ("Somewhat odd, somehow", "other"),
-        ("", "other"),
     ],
 )
-def test_question_word(question: str, word: str) -> None:
+def test_question_word(question, word):
     assert question_word(question) == word
 
 
-def test_a_corpus_score_is_computed_anew_in_each_group() -> None:
+def test_a_corpus_score_is_computed_anew_in_each_group():
     predictions = {"a": "the mill", "b": "the owl flew", "c": "rain"}
     references = {"a": ["the mill"], "b": ["an owl flew"], "c": ["rain"]}
     groups = {"a": "what", "b": "who", "c": "what"}
@@ -43,14 +41,14 @@ def test_a_corpus_score_is_computed_anew_in_each_group() -> None:
     assert set(parts["what"].per_example or {}) == {"a", "c"}
 
 
-def test_a_text_without_words_has_a_group_too() -> None:
+def test_a_text_without_words_has_a_group_too():
     score = score_repetition({"a": "", "b": "an owl an"})["duplication_rate"]
     parts = score_by_group(score, {"a": "qa", "b": "nlg"})
     assert (parts["qa"].value, parts["nlg"].value) == (0.0, pytest.approx(1 / 3))
     assert (parts["qa"].per_example, set(parts["nlg"].per_example or {})) == ({}, {"b"})
 
 
-def test_lengths_by_hand() -> None:
+def test_lengths_by_hand():
     rows = answer_lengths(
         [("qa", "person", "Ode"), ("qa", "person", "Ada of Ley."), ("nlg", "person", "It was Ode.")]
     )

@@ -7,35 +7,35 @@ from tfmrc.evaluation import score_answers, score_squad
 REFERENCES = {"a": ["the mill"], "b": ["the weir"]}
 
 
-def test_a_missing_prediction_is_an_error_that_names_it() -> None:
+def test_a_missing_prediction_is_an_error_that_names_it():
     with pytest.raises(ValueError, match=r"1 of 2 references have no prediction: 'b'"):
         score_answers({"a": "the mill"}, REFERENCES)
 
 
-def test_missing_as_empty_is_scored_zero_and_counted() -> None:
+def test_missing_as_empty_is_scored_zero_and_counted():
     scores = score_answers({"a": "the mill"}, REFERENCES, missing="empty")
     assert scores["rouge_l"].value == 0.5
     assert scores.counts["missing"] == 1
     assert scores["rouge_l"].size == 2
 
 
-def test_missing_left_out_is_not_scored_but_counted() -> None:
+def test_missing_left_out_is_not_scored_but_counted():
     scores = score_answers({"a": "the mill"}, REFERENCES, missing="leave_out")
     assert scores["rouge_l"].value == 1.0
     assert (scores["rouge_l"].size, scores.counts["missing"]) == (1, 1)
 
 
-def test_predictions_without_reference_are_counted() -> None:
+def test_predictions_without_reference_are_counted():
     scores = score_squad({"a": "mill", "z": "owl"}, {"a": ["mill"]})
     assert scores.counts == {"missing": 0, "unused": 1}
 
 
-def test_a_prediction_to_an_unanswerable_question_is_not_unused() -> None:
+def test_a_prediction_to_an_unanswerable_question_is_not_unused():
     scores = score_answers({"a": "the mill", "b": "x"}, {"a": ["the mill"], "b": []})
     assert (scores.counts["unused"], scores.counts["unanswerable"]) == (0, 1)
 
 
-def test_the_decision_to_answer_needs_a_prediction_for_every_question() -> None:
+def test_the_decision_to_answer_needs_a_prediction_for_every_question():
     """No prediction is no refusal to answer."""
     none = ["No Answer Present."]
     references = {"a": ["the mill"], "b": none, "c": []}
@@ -50,6 +50,6 @@ def test_the_decision_to_answer_needs_a_prediction_for_every_question() -> None:
     assert score_answers({"a": "the mill"}, references | {"b": []}, "plain").counts["missing"] == 0
 
 
-def test_a_string_as_references_is_refused() -> None:
+def test_a_string_as_references_is_refused():
     with pytest.raises(TypeError, match=r"references\['a'\]='the mill'"):
         score_answers({"a": "the mill"}, {"a": "the mill"})

@@ -5,7 +5,7 @@ import pytest
 from tfmrc.evaluation import score_ranking
 
 
-def test_by_hand() -> None:
+def test_by_hand():
     scores = score_ranking(
         {"a": [0.1, 0.9, 0.4, 0.2], "b": [0.9, 0.8, 0.7], "c": [0.5, 0.6]},
         {"a": [True, False, True, False], "b": [True, False, False], "c": [False, False]},
@@ -18,12 +18,12 @@ def test_by_hand() -> None:
     assert scores.counts["without_relevant"] == 1
 
 
-def test_equal_scores_keep_the_given_order() -> None:
+def test_equal_scores_keep_the_given_order():
     scores = score_ranking({"a": [0.0, 0.0, 0.0]}, {"a": [False, False, True]})
     assert scores["mrr"].value == pytest.approx(1 / 3)
 
 
-def test_cutoff() -> None:
+def test_cutoff():
     # Relevant at places 2 and 3; the first two places count: RR = 1/2, AP = (1/2) / min(2, 2).
     scores = score_ranking({"a": [3, 2, 1]}, {"a": [False, True, True]}, cutoff=2)
     assert scores["mrr"].value == pytest.approx(0.5)
@@ -33,11 +33,6 @@ def test_cutoff() -> None:
     assert late["mrr"].value == 0.0
 
 
-def test_missing_as_empty_is_zero() -> None:
-    scores = score_ranking({"a": [1.0]}, {"a": [True], "b": [True]}, missing="empty")
-    assert scores["map"].value == 0.5
-
-
-def test_lengths_must_fit() -> None:
+def test_lengths_must_fit():
     with pytest.raises(ValueError, match=r"shape \(2,\), references of shape \(3,\)"):
         score_ranking({"a": [0.1, 0.2]}, {"a": [True, False, False]})

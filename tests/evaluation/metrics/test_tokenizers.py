@@ -2,14 +2,12 @@
 
 import re
 import unicodedata
-from collections.abc import Callable
 
 import pytest
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from tests.growth import growth
 from tfmrc.evaluation import get_tokenizer, score_answers
-from tfmrc.evaluation.metrics import tokenizers
 
 ENGLISH = get_tokenizer("english")
 UNICODE = get_tokenizer("unicode")
@@ -32,7 +30,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("text", CASES)
-def test_english_cuts_as_listed(text: str) -> None:
+def test_english_cuts_as_listed(text):
     assert ENGLISH(text) == CASES[text]
 
 
@@ -47,18 +45,15 @@ def test_text_that_is_cut_already_stays_as_it_is(text: str) -> None:
     assert ENGLISH(" ".join(words)) == words
 
 
-def test_whitespace_keeps_everything_else() -> None:
+def test_whitespace_keeps_everything_else():
     assert get_tokenizer("whitespace")(" it's  5km. ") == ["it's", "5km."]
 
 
-def test_spacy_keeps_white_space_as_the_official_script_does(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_spacy_keeps_white_space_as_the_official_script_does(monkeypatch):
     """Two spaces are a token of their own, empty once stripped, and ROUGE-L counts it.
 
     "old  mill" is then 3 words, "old mill" 2, with 2 in common: P = 2/3, R = 1.
     """
-    import re
     import sys
     from types import SimpleNamespace
 
@@ -76,31 +71,6 @@ def test_spacy_keeps_white_space_as_the_official_script_does(
     get_tokenizer.cache_clear()
 
 
-def test_missing_spacy_is_named_with_its_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
-    monkeypatch.setitem(sys.modules, "spacy", None)
-    get_tokenizer.cache_clear()
-    with pytest.raises(ImportError, match="pip install spacy"):
-        get_tokenizer("spacy")
-
-
-# The pattern with the mail addresses in it, as it was: quadratic in a long text without "@".
-URL = tokenizers._URL
-MAIL = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
-ENGLISH_WITH_MAIL = re.compile(
-    tokenizers._ENGLISH.pattern.replace(URL, f"{URL} | {MAIL}", 1), re.VERBOSE | re.IGNORECASE
-)
-
-
-@settings(max_examples=200)
-@given(st.text(alphabet="ab@@@..:/+-_ '’nt1,hps\u0301\n", max_size=40))
-@example("a@b.c@d.e 10:30@x.y don't.x@y.zz http://a@b.c x@y@z.w")
-@example("HTTP://a@b.c ahttp://x@y.z can'not@x.y @a.b a@@b.c ü@é.com")
-def test_mail_addresses_are_found_as_by_one_pattern(text: str) -> None:
-    assert ENGLISH(text) == ENGLISH_WITH_MAIL.findall(text)
-
-
 SHAPES = {
     "hyphens": lambda n: "a-" * n,
     "numbers": lambda n: "1," * n,
@@ -115,7 +85,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("name", ["english", "unicode"])
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
-def test_time_is_linear_in_the_text(name: str, shape: Callable[[int], str]) -> None:
+def test_time_is_linear_in_the_text(name, shape):
     assert growth(get_tokenizer(name), shape, 2000) < 8
 
 
@@ -130,7 +100,7 @@ UNICODE_CASES = {
 
 
 @pytest.mark.parametrize("text", UNICODE_CASES)
-def test_unicode_cuts_as_listed(text: str) -> None:
+def test_unicode_cuts_as_listed(text):
     assert UNICODE(text) == UNICODE_CASES[text]
 
 
@@ -139,9 +109,3 @@ def test_unicode_loses_nothing_and_is_the_same_for_equal_text(text: str) -> None
     composed = unicodedata.normalize("NFC", text)
     assert "".join(UNICODE(text)) == "".join(composed.split())
     assert UNICODE(unicodedata.normalize("NFD", text)) == UNICODE(composed)
-
-
-@given(st.text(alphabet="abnst'’.,-$5%0 :/MrUSa\u0301क\u093f", max_size=40))
-def test_unicode_leaves_text_that_is_cut_already_as_it_is(text: str) -> None:
-    words = UNICODE(text)
-    assert UNICODE(" ".join(words)) == words

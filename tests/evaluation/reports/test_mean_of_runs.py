@@ -1,7 +1,6 @@
 """Mean and deviation over runs: by hand, in a report, and what cannot be averaged."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ def run(*right: str) -> Scores:
     return score_squad({key: KNOWN[key][0] if key in right else "x" for key in KNOWN}, KNOWN)
 
 
-def test_mean_and_deviation_by_hand_and_in_a_report(tmp_path: Path) -> None:
+def test_mean_and_deviation_by_hand_and_in_a_report(tmp_path):
     made = mean_of_runs([run("a"), run("a", "b"), run("a", "b", "c")])
     score = made["exact_match"]
     assert score.value == pytest.approx(2 / 3) and score.deviation == pytest.approx(1 / 3)
@@ -35,7 +34,7 @@ def test_mean_and_deviation_by_hand_and_in_a_report(tmp_path: Path) -> None:
     assert "(mean and deviation of 3 runs)" in report.markdown()
 
 
-def test_one_run_is_itself_and_a_score_that_one_lacks_is_left_out() -> None:
+def test_one_run_is_itself_and_a_score_that_one_lacks_is_left_out():
     one = run("a")
     assert mean_of_runs([one]) is one
     less = Scores(one.rules, (one["f1"],))
@@ -45,7 +44,7 @@ def test_one_run_is_itself_and_a_score_that_one_lacks_is_left_out() -> None:
     assert found.value is None and found.note == "no Java" and found.deviation is None
 
 
-def test_what_is_no_mean() -> None:
+def test_what_is_no_mean():
     fewer = score_squad({"a": "a mill"}, {"a": ["a mill"]})
     with pytest.raises(ValueError, match="size=3 and 1"):
         mean_of_runs([run("a"), fewer])
@@ -57,7 +56,7 @@ def test_what_is_no_mean() -> None:
         mean_of_runs(plain)
 
 
-def test_runs_that_abstain_from_other_questions_have_a_mean() -> None:
+def test_runs_that_abstain_from_other_questions_have_a_mean():
     """Under MS MARCO's rules each abstention leaves a question out."""
     runs = [
         score_answers({key: text for key in KNOWN} | {"a": first}, KNOWN)

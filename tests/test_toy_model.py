@@ -1,7 +1,6 @@
 """A paper of a user's own goes through every command, found by its registered names alone."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -53,7 +52,7 @@ def example(number: int) -> data.Example:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("toy")
     data.write_examples(folder / "train.jsonl", [example(n) for n in range(64)])
     data.write_examples(folder / "test.jsonl", [example(n) for n in range(100, 108)])
@@ -61,14 +60,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_users_paper_trains_evaluates_predicts_exports_and_loads(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_users_paper_trains_evaluates_predicts_exports_and_loads(folder, capsys):
     recipe, run = str(folder / "toy.yaml"), str(folder / "run")
     places = ["--data", str(folder), "--run", run]
-    wrong = ["train", recipe, *places, "--set", "model.widht=3"]
-    assert cli.main(wrong) == 1
-    assert "did you mean `width`?" in capsys.readouterr().err
     with eagerly():
         assert cli.main(["prepare", recipe, *places]) == 0
         assert cli.main(["train", recipe, *places]) == 0

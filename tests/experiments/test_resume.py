@@ -4,7 +4,6 @@ import json
 import shutil
 from pathlib import Path
 
-import keras
 import numpy as np
 import pytest
 
@@ -23,7 +22,7 @@ class Kill(Exception):
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def place(tmp_path_factory):
     """Data, settings and a run that was trained without a stop."""
     folder = tmp_path_factory.mktemp("resume")
     data.write_examples(folder / "train.jsonl", [example(n) for n in range(40)])
@@ -49,7 +48,7 @@ def assert_equal_weights(run: Path, other: Path) -> None:
         np.testing.assert_array_equal(one, two)
 
 
-def test_a_killed_training_ends_with_the_same_weights(place, tmp_path, monkeypatch) -> None:
+def test_a_killed_training_ends_with_the_same_weights(place, tmp_path, monkeypatch):
     """The kill is within an epoch, one step after a checkpoint."""
 
     class Killer(TimeLimit):
@@ -69,7 +68,7 @@ def test_a_killed_training_ends_with_the_same_weights(place, tmp_path, monkeypat
     assert logs[0] == logs[1]
 
 
-def test_a_kill_before_the_predictor_was_saved_loses_nothing(place, tmp_path) -> None:
+def test_a_kill_before_the_predictor_was_saved_loses_nothing(place, tmp_path):
     run = tmp_path / "run"
     shutil.copytree(place / "whole", run)
     (run / "training.json").unlink()
@@ -82,7 +81,7 @@ def test_a_kill_before_the_predictor_was_saved_loses_nothing(place, tmp_path) ->
     assert_equal_weights(run, place / "whole")
 
 
-def test_a_trained_run_stays_and_fresh_renames_it(place, tmp_path, capsys) -> None:
+def test_a_trained_run_stays_and_fresh_renames_it(place, tmp_path, capsys):
     run = tmp_path / "run"
     shutil.copytree(place / "whole", run)
     before = (run / "training.json").stat().st_mtime_ns
@@ -96,15 +95,7 @@ def test_a_trained_run_stays_and_fresh_renames_it(place, tmp_path, capsys) -> No
     assert facts(tmp_path / "run.old-1")["steps"] == 6
 
 
-def test_a_run_goes_on_with_the_data_that_it_was_begun_with(place, tmp_path) -> None:
-    shutil.copytree(place, tmp_path / "other")
-    data.write_examples(tmp_path / "other" / "train.jsonl", [example(n) for n in range(1, 41)])
-    (tmp_path / "other" / "whole" / "training.json").unlink()
-    with pytest.raises(ValueError, match="was started with other data.*Received: train.jsonl: "):
-        train(tmp_path / "other", tmp_path / "other" / "whole")
-
-
-def test_a_time_limit_ends_a_run_and_a_greater_one_goes_on(place, tmp_path, capsys) -> None:
+def test_a_time_limit_ends_a_run_and_a_greater_one_goes_on(place, tmp_path, capsys):
     for minutes in ("0.0000001", "0.0000001", "null"):
         train(place, tmp_path / "run", f"training.max_minutes={minutes}")
     said = capsys.readouterr().out
@@ -115,7 +106,7 @@ def test_a_time_limit_ends_a_run_and_a_greater_one_goes_on(place, tmp_path, caps
     assert found["ended_by"] == "all steps done" and found["steps"] == 6
 
 
-def test_the_runs_of_a_grid(place, tmp_path, capsys) -> None:
+def test_the_runs_of_a_grid(place, tmp_path, capsys):
     """Each is trained once; of a run in use the others are trained; fresh is about the chosen."""
     grid = "grid={variants: {narrow: {}, wide: {model.width: 8}}, seeds: [1, 2]}"
     run = tmp_path / "grid"
@@ -141,7 +132,7 @@ def experiments_below(run: Path) -> list[Path]:
     return trained_below(run)
 
 
-def test_a_variant_has_the_data_that_it_names(place, tmp_path) -> None:
+def test_a_variant_has_the_data_that_it_names(place, tmp_path):
     data.write_examples(place / "few.jsonl", [example(n) for n in range(24)])
     train(
         place,
@@ -154,36 +145,7 @@ def test_a_variant_has_the_data_that_it_names(place, tmp_path) -> None:
     assert sizes[0] < sizes[1]
 
 
-def test_a_stream_of_fewer_records_than_a_batch(place, tmp_path) -> None:
+def test_a_stream_of_fewer_records_than_a_batch(place, tmp_path):
     settings = ("stream=true", "batch_size=64", "steps=2", "eval_every_steps=2")
     train(place, tmp_path / "run", *(f"training.{setting}" for setting in settings))
     assert facts(tmp_path / "run")["steps"] == 2
-
-
-@pytest.mark.parametrize(
-    ("done", "in_epoch", "epoch", "expected"),
-    [(0, 0, 0, 10), (34, 4, 3, 10), (33, 0, 4, 11), (100, 0, 10, 10)],  # the fourth had three steps
-)
-def test_epochs_that_a_run_has(done, in_epoch, epoch, expected) -> None:
-    class Checkpoint:
-        step, step_in_epoch = done, in_epoch
-
-    Checkpoint.epoch = epoch
-    assert step._epochs(Checkpoint, 100, 10) == expected
-
-
-def test_an_output_without_a_loss_or_a_label_is_not_trained(tmp_path, capsys):
-    """A training function of the user's may leave out a loss; then the log has no column of it."""
-    x = keras.Input((2,))
-    model = keras.Model(x, {n: keras.layers.Dense(1, name=n)(x) for n in ("one", "two", "three")})
-    log = tmp_path / "log.csv"
-    log.write_text("epoch,loss,one_loss,two_loss\n0,1.5,1.5,0.0\n")
-    model.compile("sgd", {"one": "mse", "two": "mse"})
-    assert step._trained_parts(model, log) == ["one"]
-    said = capsys.readouterr().out
-    assert "has a label for `two`: it" in said and "There is no loss for `three`: it" in said
-    log.write_text("epoch,loss\n0,1.5\n")  # one loss alone has no part
-    model.compile("sgd", {"three": "mse"})
-    model.PENALTIES = ("two",)  # as the coverage of a model that generates
-    assert step._trained_parts(model, log) == ["three"]
-    assert "`two`" not in capsys.readouterr().out

@@ -1,12 +1,10 @@
 """SAN on free answers: spans near to them, their bound, and passages weighted by a ranker."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.running import eagerly
 from tfmrc import Predictor, cli, data
@@ -14,36 +12,19 @@ from tfmrc.evaluation import read_predictions
 from tfmrc.predictors import TfIdfRanker
 
 PLACES = ("mill", "tarn", "weir", "lock", "ford", "quay", "moor", "dell", "isle", "cave")
-SETTINGS: dict[str, Any] = {
-    "name": "san_msmarco",
-    "sources": [
-        {
-            "format": "msmarco",
-            "title": "MS MARCO 1.1",
-            "styles": ["qa"],
-            "train": "train.json",
-            "test": "dev.json",
-            "answerable_only": True,
-            "spans": "best",
-            "rules": "msmarco",
-            "options": {"subset": "ANS"},
-        }
-    ],
-    "split": {"validation_share": 0.3, "validation_limit": None},
-    "vocabulary": {"size": 60, "num_oov_buckets": 4},
-    "preprocessor": {"passage_length": 12, "question_length": 8, "answer_length": 4, "stride": 6},
-    "model": {
-        "name": "SAN",
-        "word_dim": 4,
-        "units": 2,
-        "align_dim": 2,
-        "num_layers": 1,
-        "num_steps": 2,
-    },
-    "training": {"epochs": 1, "batch_size": 4},
-    "evaluation": {"ranker": "tfidf", "meteor": False, "prefixes": {"answer": ""}},
-    "grid": {"variants": {"stochastic": {"model.answer": "stochastic"}}, "seeds": [1]},
-}
+SETTINGS = """
+name: san_msmarco
+sources:
+- {format: msmarco, title: MS MARCO 1.1, styles: [qa], train: train.json, test: dev.json,
+   answerable_only: true, spans: best, rules: msmarco, options: {subset: ANS}}
+split: {validation_share: 0.3, validation_limit: null}
+vocabulary: {size: 60, num_oov_buckets: 4}
+preprocessor: {passage_length: 12, question_length: 8, answer_length: 4, stride: 6}
+model: {name: SAN, word_dim: 4, units: 2, align_dim: 2, num_layers: 1, num_steps: 2}
+training: {epochs: 1, batch_size: 4}
+evaluation: {ranker: tfidf, meteor: false, prefixes: {answer: ""}}
+grid: {variants: {stochastic: {model.answer: stochastic}}, seeds: [1]}
+"""
 
 
 def query(number: int, place: str) -> dict[str, Any]:
@@ -62,14 +43,14 @@ def query(number: int, place: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("san_msmarco")
     train = [query(number, name) for number, name in enumerate(PLACES)]
     train.append({**query(99, "mill"), "answers": ["Zoe"]})  # of which no passage has a word
     train.append({**query(98, "mill"), "answers": []})
     for name, rows in (("train", train), ("dev", [query(100, "mill"), query(101, "brook")])):
         (folder / f"{name}.json").write_text("\n".join(map(json.dumps, rows)))
-    (folder / "tiny.yaml").write_text(yaml.safe_dump(SETTINGS))
+    (folder / "tiny.yaml").write_text(SETTINGS)
     with eagerly():
         yield folder
 
@@ -79,7 +60,7 @@ def run(folder: Path, command: str) -> int:
     return cli.main([command, str(folder / "tiny.yaml"), *places])
 
 
-def test_spans_stand_for_answers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_spans_stand_for_answers(folder, capsys):
     assert run(folder, "prepare") == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "10 of 11 training answers" in said
@@ -96,9 +77,7 @@ def test_spans_stand_for_answers(folder: Path, capsys: pytest.CaptureFixture[str
     assert file.stat().st_mtime_ns == written
 
 
-def test_the_best_span_of_all_passages_by_probability_and_relevance(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_best_span_of_all_passages_by_probability_and_relevance(folder, capsys):
     assert run(folder, "train") == 0
     assert cli.main(["evaluate", str(folder / "run")]) == 0
     report = json.loads((folder / "run/evaluation/1-dev-qa/metrics.json").read_text())

@@ -124,7 +124,6 @@ def _fixed_seeds(model):
     [
         ((), "nowhere", "`start_from` is not the folder of a trained model"),
         (("sources.0.styles=[qa]",), "one", r"which has \('span',\). Received: sources.styles="),
-        (("training.dtype=mixed_bfloat16",), "one", "which has 'float32'. Received: train"),
         (("model.name=Masque", "model.preset=masque_small"), "one", "SAN"),
         (("training.frozen=[encodr]",), "one", "has no layer.*encodr"),
     ],

@@ -1,11 +1,11 @@
 """An extractive reader from its YAML file: trained with a teacher, its seeds as one ensemble."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 import tfmrc
+from tests.experiments.test_encoder_run import write_encoder
 from tests.experiments.test_run import example
 from tests.running import eagerly
 from tfmrc import Predictor, cli, data, encoders, experiments, models, preprocessing
@@ -24,11 +24,6 @@ training: {steps: 2, batch_size: 4, eval_every_steps: 2, temperature: 2.0}
 evaluation: {limit: 4, batch_size: 4, ensemble: true, meteor: false}
 grid: {seeds: [1, 2]}
 """
-ENCODER = {
-    "model_type": "bert", "vocab_size": 4 + len(WORDS), "hidden_size": 8, "num_hidden_layers": 2,
-    "num_attention_heads": 2, "intermediate_size": 8, "max_position_embeddings": 32,
-    "type_vocab_size": 2, "hidden_dropout_prob": 0.0, "layer_norm_eps": 1e-12, "hidden_act": "gelu",
-}  # fmt: skip
 
 
 def predictor_of(encoder):
@@ -43,10 +38,7 @@ def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("reader")
     data.write_examples(made / "train.jsonl", [example(n) for n in range(24)])
     data.write_examples(made / "test.jsonl", [example(n) for n in range(100, 104)])
-    encoder = made / "encoder"
-    encoder.mkdir()
-    (encoder / "config.json").write_text(json.dumps(ENCODER))
-    (encoder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS]))
+    encoder = write_encoder(made / "encoder", WORDS, num_hidden_layers=2)
     (made / "config.yaml").write_text(CONFIG.replace("ENCODER", str(encoder)), encoding="utf-8")
     teacher = encoders.from_preset(encoder, random=True, length=24, overlap=4)
     predictor_of(teacher).save(made / "teacher")

@@ -48,7 +48,7 @@ def _loaded(path: Path, *changes: str) -> Experiment:
     return load(path, *changes)
 
 
-def test_the_recipes_are_found_by_name() -> None:
+def test_the_recipes_are_found_by_name():
     assert find_recipe("san_squad") == RECIPES / "san_squad" / "config.yaml"
     assert find_recipe("san_squad/paper_size") == RECIPES / "san_squad" / "paper_size.yaml"
     assert find_recipe(str(FILES[0])) == FILES[0]
@@ -59,7 +59,7 @@ def test_the_recipes_are_found_by_name() -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_every_shipped_file_makes_its_models(path: Path) -> None:
+def test_every_shipped_file_makes_its_models(path):
     experiment = _loaded(path)
     runs = members(experiment, Path("runs"))
     assert len({member.folder for member in runs}) == len(runs)
@@ -133,7 +133,7 @@ def _commands() -> list[str]:
 
 
 @pytest.mark.parametrize("command", _commands())
-def test_every_command_of_the_tables_parses(command: str) -> None:
+def test_every_command_of_the_tables_parses(command):
     words = shlex.split(command, comments=True)
     if words == ["make", "demo-masque"]:
         return

@@ -193,8 +193,3 @@ def test_the_comparison_trains_with_and_without(place, tmp_path, arguments, monk
     assert asked[2].training.eval_every_steps * asked[2].training.epochs == 32
     # Again: nothing is trained anew.
     assert main.main(["compare", *arguments]) == 0 and len(asked) == 6
-
-
-def test_what_is_not_there_is_said(place, tmp_path, arguments, capsys):
-    assert main.main(["answer", *arguments]) == 1
-    assert "asked.jsonl does not exist" in capsys.readouterr().err

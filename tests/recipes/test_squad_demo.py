@@ -83,42 +83,6 @@ def test_the_questions_are_about_one_held_out_paragraph():
     assert len({example.passages for example in examples}) == 1
 
 
-def test_figures_stand_beside_each_other(tmp_path):
-    def report(name, systems):
-        path = tmp_path / name / ask.REPORT
-        path.parent.mkdir(parents=True)
-        scores = {
-            system: {"scores": {"f1": {"value": f1, "size": 527}, "exact_match": {"value": f1 / 2}}}
-            for system, f1 in systems.items()
-        }
-        path.write_text(json.dumps({"systems": scores}), encoding="utf-8")
-        return tmp_path / name
-
-    baseline = {"most similar sentence": 0.125}
-    runs = [
-        report("one", {"squad_demo": 0.5, **baseline}),
-        report("two", {"squad_demo_without_encoder": 0.25, **baseline}),
-    ]
-    lines = list(ask.figures(runs))
-    assert lines[0].startswith("527 test questions")
-    assert [line.split()[-2:] for line in lines[3:6]] == [
-        ["50.0", "25.0"],
-        ["25.0", "12.5"],
-        ["12.5", "6.2"],
-    ]
-
-
-def test_the_shipped_settings():
-    experiment = load(find_recipe("squad_demo"))
-    assert experiment.encoder["preset"] == "minilm"
-    assert experiment.evaluation.targets == {"f1": 0.52}
-    other = load(find_recipe("squad_demo/without_encoder"))
-    assert other.encoder == {}
-    assert other.sources == experiment.sources and other.split == experiment.split
-    assert other.model["answer"] == experiment.model["answer"]
-    assert {experiment.name, other.name} < set(ask.SYSTEMS)
-
-
 def test_nothing_of_the_questions_and_hardly_anything_of_the_paragraphs_is_cut():
     limits = load(find_recipe("squad_demo")).preprocessor
     for split in ("train", "test"):

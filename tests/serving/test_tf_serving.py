@@ -33,12 +33,3 @@ def test_a_file_of_somebody_else_is_kept(tmp_path, name):
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == [name]
     (tmp_path / name).unlink()
     assert write_serving_config(tmp_path) == write_serving_config(tmp_path)  # of its own
-
-
-@pytest.mark.parametrize("folder", ["valleys", "hills", "hills/7"])
-def test_a_folder_without_models_below_it_is_refused(tmp_path, folder):
-    for path in ("hills/7", "valleys/1-backup"):
-        (tmp_path / path).mkdir(parents=True)
-        (tmp_path / path / "saved_model.pb").touch()
-    with pytest.raises(ValueError, match=r"no <name>/<version>/.* Received: folder="):
-        write_serving_config(tmp_path / folder)

@@ -75,13 +75,6 @@ def test_an_empty_answer_and_one_of_strange_bytes():
     assert "the text was cut at the greatest length" in strange.describe()
 
 
-def test_outputs_of_other_models():
-    """A model without a decoder; a user's own signature, with one answer."""
-    outputs = {name: OUTPUTS[name] for name in ("relevance", "truncated")}
-    assert read_answer(outputs, 2) == GeneratedText("", relevance=(1.0, 0.0), truncated=True)
-    assert read_answer({"answer": [b"owl"], "probability": [0.5]}, 0).probability == 0.5
-
-
 SPANS = {
     "answer": [b"owl"], "start": [3], "end": [6], "passage": [1], "probability": [0.5],
     "answers": [[b"owl", b"mill", b""]], "starts": [[3, 0, -1]], "ends": [[6, 4, -1]],

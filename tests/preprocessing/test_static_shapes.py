@@ -121,16 +121,6 @@ def same_subwords(expected_ids, expected, ids, pieces):
     np.testing.assert_array_equal(flat[here[..., 0][real]], flat_expected[there[..., 0][real]])
 
 
-def test_the_number_of_windows_is_a_power_of_two(encoder):
-    text = encoder.subwords.cut([["it"] * 40])
-    with static_shapes():
-        ids = encoder.subwords.separate(text)["encoder_ids"]
-    windows = encoder.subwords.separate(text)["encoder_ids"].shape[1]
-    assert windows == 5 and tuple(ids.shape) == (1, 8, 12)
-    np.testing.assert_array_equal(ids[:, :windows], encoder.subwords.separate(text)["encoder_ids"])
-    assert (ids.numpy()[:, windows:] == encoder.subwords.pad_id).all()
-
-
 @pytest.mark.parametrize(
     "kind, model_class, sizes",
     [

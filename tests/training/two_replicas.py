@@ -78,19 +78,6 @@ def evaluated(strategy):
     return model.evaluate(x, y, batch_size=4, verbose=0, return_dict=True)
 
 
-def refused(strategy, optimizer, **options):
-    """The error of a training that Keras does not support, of a model that evaluates."""
-    with strategy.scope():
-        model = Doubled()
-        model.compile(optimizer(), {"single": "mse", "doubled": "mse"}, **options)
-    x, y = np.ones((8, 2)), dict.fromkeys(("single", "doubled"), np.ones((8, 1)))
-    model.evaluate(x, y, batch_size=4, verbose=0)
-    try:
-        model.fit(x, y, batch_size=4, verbose=0)
-    except ValueError as error:
-        return str(error)
-
-
 def again():
     """The averages of a model of other sizes, under a strategy that is asked for again."""
     x = np.arange(16.0).reshape(8, 2) % 5.0
@@ -144,8 +131,6 @@ def main(path, name):
             results[f"overflow/{wrapper.__name__}"] = overflow(two, wrapper)
         results["masks"], results["states"] = masks(two)
         results["single mask"] = masks(tf.distribute.get_strategy())[0]
-        results["refused"] = refused(two, lambda: "sgd", steps_per_execution=2)
-        results["refused sums"] = refused(two, lambda: training.SGD(gradient_accumulation_steps=4))
         results |= {f"evaluated/{name}": loss for name, loss in evaluated(two).items()}
         results["again"] = again()
     else:

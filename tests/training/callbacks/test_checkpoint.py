@@ -7,7 +7,6 @@ import tensorflow as tf
 
 from tests.training import toy
 from tfmrc import training
-from tfmrc.training.callbacks import progress as progress_module, time_limit as time_limit_module
 
 
 def fit(folder, epochs, seed=1, callbacks=(), graph=False, frozen=(), stateful=(), **options):
@@ -69,17 +68,6 @@ class Stop(keras.callbacks.Callback):
             raise KeyboardInterrupt
 
 
-class Keep(keras.callbacks.Callback):
-    """Keeps the model of a `fit` that is broken off."""
-
-    def __init__(self, models):
-        super().__init__()
-        self.models = models
-
-    def on_train_begin(self, logs=None):
-        self.models.append(self.model)
-
-
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory):
     """Model and history of three epochs."""
@@ -122,16 +110,6 @@ def test_one_model_fitted_twice_with_one_callback(tmp_path, unbroken):
     with pytest.raises(KeyboardInterrupt):
         model.fit(toy.dataset(4), epochs=4, verbose=0, callbacks=[Stop(3, 1), checkpoint])
     assert model.fit(toy.dataset(4), epochs=1, verbose=0).epoch == [0]
-
-
-def test_a_model_whose_resumed_run_was_broken_off_twice(tmp_path, unbroken):
-    with pytest.raises(KeyboardInterrupt):
-        fit(tmp_path, 3, callbacks=[Stop(1, 3)], every_steps=1)
-    with pytest.raises(KeyboardInterrupt):  # before the steps of the first time are passed over
-        fit(tmp_path, 3, callbacks=[Keep(models := []), Stop(1, 1)], every_steps=1)
-    checkpoint = training.Checkpoint(tmp_path)
-    models[0].fit(toy.dataset(4), epochs=3, shuffle=False, verbose=0, callbacks=[checkpoint])
-    assert_equal_weights(unbroken[0], models[0])
 
 
 def test_interrupted_epoch_counts_its_steps_and_its_losses_once(tmp_path, unbroken):
@@ -233,47 +211,6 @@ def test_run_that_a_time_limit_ended_goes_on_with_a_greater_one(tmp_path):
     assert limited(tmp_path, 1e-9, 3)[:2] == ([0], 1), "the same limit"
     assert limited(tmp_path, 60.0, 3)[:2] == ([0, 1, 2], 17)
     assert limited(tmp_path, None, 3)[:2] == ([0, 1, 2], 17), "ended by itself"
-
-
-def test_steps_and_times_of_a_run_that_was_killed_within_an_epoch(tmp_path, capsys, monkeypatch):
-    """`fit` counts the steps before the checkpoint again, in no time."""
-
-    class Clock:
-        seconds = 0.0
-
-        def monotonic(self):
-            return self.seconds
-
-    clock = Clock()
-    for module in (progress_module, time_limit_module):
-        monkeypatch.setattr(module, "time", clock)
-
-    class Steps(keras.callbacks.Callback):
-        """A real step takes two seconds; the run is killed after some."""
-
-        def __init__(self, idle, last):
-            super().__init__()
-            self.idle, self.last = idle, last
-
-        def on_train_batch_end(self, batch, logs=None):
-            clock.seconds += 2.0 * (batch >= self.idle)
-            if batch + 1 == self.last:
-                raise KeyboardInterrupt
-
-    def callbacks(last):
-        def made(checkpoint):
-            idle = checkpoint.step_in_epoch
-            progress = training.Progress(1.5, first_step=checkpoint.step - idle, steps=8)
-            return [Steps(idle, last), progress]
-
-        return made
-
-    with pytest.raises(KeyboardInterrupt):
-        limited(tmp_path, None, 1, 5, callbacks(last=7))
-    capsys.readouterr()
-    assert limited(tmp_path, None, 1, 5, callbacks(last=None))[1:] == (8, 2.0)
-    lines = [line.split(",")[0] for line in capsys.readouterr().out.splitlines()]
-    assert lines == ["step 6 of 8", "step 7 of 8", "step 8 of 8"]
 
 
 def test_standard_callbacks(tmp_path):

@@ -120,12 +120,6 @@ def test_evaluate_and_predict_with_the_callback():
     assert_equal(weights(model), before)
 
 
-def test_fit_leaves_the_averages_in_the_model():
-    model = compiled()
-    model.fit(toy.dataset(3), shuffle=False, verbose=0)
-    assert_equal(weights(model), [keras.ops.convert_to_numpy(a) for _, a in average_pairs(model)])
-
-
 def test_saved_weights_have_no_optimizer_and_leave_the_readers_alone(tmp_path):
     path = tmp_path / "new" / "best.weights.h5"
     model = steps(compiled())

@@ -39,12 +39,3 @@ def test_a_resumed_training_whose_epochs_have_another_length(clock, capsys):
         "step 301 of 3,000",
         "step 302 of 3,000, 30 s per step, about 1349 min left",
     ]
-
-
-def test_an_unknown_number_of_steps(clock, capsys):
-    line = training.Progress(0)
-    line.set_params({"epochs": 2, "steps": None})
-    line.on_train_begin()
-    line.on_train_batch_end(0)
-    line.on_train_batch_end(1, {"loss": 0.5})
-    assert capsys.readouterr().out.splitlines() == ["step 1", "step 2, loss 0.5000"]

@@ -51,14 +51,6 @@ def test_an_evaluation_on_two_replicas_before_any_training(toy):
         np.testing.assert_allclose(found[name], loss, rtol=1e-6, err_msg=name)
 
 
-def test_several_steps_per_execution_are_refused_on_two_replicas(toy):
-    assert "Received: steps_per_execution=2" in str(toy["refused"])
-
-
-def test_accumulated_gradients_are_refused_on_two_replicas(toy):
-    assert "gradient_accumulation_steps=4, replicas=2" in str(toy["refused sums"])
-
-
 def test_a_second_model_is_trained_in_the_same_process(toy):
     """As the runs of a grid: TensorFlow's sums of two strategies would get the same numbers."""
     x = np.arange(16.0).reshape(8, 2) % 5.0
@@ -90,12 +82,3 @@ def test_a_step_is_left_out_if_any_replica_overflows(toy):
 def test_batch_that_does_not_divide(size, replicas, offers):
     with pytest.raises(ValueError, match=f"{offers}. Received: batch_size={size}"):
         training.check_batch_size(size, replicas)
-
-
-def test_mirrored_takes_names_or_a_number():
-    assert training.mirrored(1, batch_size=3).num_replicas_in_sync == 1
-    assert training.mirrored(["CPU:0"]).num_replicas_in_sync == 1
-    assert training.mirrored(["CPU:0"]) is training.mirrored(["CPU:0"])
-    assert training.mirrored().num_replicas_in_sync >= 1
-    with pytest.raises(ValueError, match="Received: batch_size=3"):
-        training.mirrored(["CPU:0", "CPU:1"], batch_size=3)

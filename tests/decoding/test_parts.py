@@ -11,8 +11,6 @@ from tfmrc.decoding import beam_search, greedy_search, sample
 from tfmrc.decoding.groups import best_of_groups
 from tfmrc.decoding.sampling import _drawn
 
-NEVER = -np.inf
-
 
 @pytest.mark.parametrize(("groups", "size"), [(1, 3), (2, 2), (3, 1), (3, 2)])
 @pytest.mark.parametrize("penalty", [0.0, 0.5, 3.0])

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.layers.weights import randomise
-from tests.models import examples
 from tfmrc.losses import SequenceNLL
 from tfmrc.models import Masque
 
@@ -102,14 +100,3 @@ def test_training_holds_no_similarity_of_every_pair_and_feature(training):
         # The weight itself has 3 d numbers, and so has what mixes the sources, [B, T, 3 d]; no
         # word of a source has.
         assert not (3 * D in dims and {J, L, K * L, S} & set(dims)), training[shape][:3]
-
-
-def test_graph_gives_the_numbers_of_the_eager_model():
-    model = examples.small()
-    randomise(model)
-    x = examples.batch(examples.FOUR)
-    memory = model.encode(examples.source_only(x))
-    search = tf.function(lambda m: model.generate(m, 4, num_beams=2)._asdict(), autograph=False)
-    compiled, eager = search(memory), model.generate(memory, 4, num_beams=2)._asdict()
-    np.testing.assert_array_equal(compiled["ids"], eager["ids"])
-    np.testing.assert_allclose(compiled["score"], eager["score"], rtol=1e-5)

@@ -9,8 +9,7 @@ from keras import ops
 
 from tests.layers.weights import randomise
 from tests.models import examples
-from tests.models.contextual import StandIn
-from tests.models.examples import FOUR, NUM_BUCKETS, NUM_WORDS
+from tests.models.examples import FOUR
 from tests.models.generation import assert_steps_equal_teacher_forcing
 from tfmrc.losses import SequenceNLL, SmoothedBinaryCrossentropy
 from tfmrc.models import Masque
@@ -50,7 +49,6 @@ VARIANTS = {
     "plain attention": ({"combined_attention": False}, ALL),
     "output embedding of its own": ({"tie_output_embedding": False}, ALL),
     "trained embedding": ({"embeddings_trainable": True}, ALL),
-    "contextual embedding": ({"contextual_embedding": StandIn}, ALL),
     "neighbours": ({"local_window": 3}, ALL),
 }
 
@@ -59,8 +57,6 @@ VARIANTS = {
 def variant(request):
     changes, parts = VARIANTS[request.param]
     changes = {"num_decoder_blocks": 1, **changes}
-    if "contextual_embedding" in changes:
-        changes["contextual_embedding"] = StandIn(NUM_WORDS + NUM_BUCKETS, name="elmo")
     model = examples.small(**changes)
     randomise(model, seed=5, scale=0.3)
     x, y, weight = data(parts, SHORT)

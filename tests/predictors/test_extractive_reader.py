@@ -157,16 +157,6 @@ def test_an_ensemble_reads_by_the_mean_of_its_members_scores(predictor, tmp_path
         np.testing.assert_array_equal(values, outputs[name])
 
 
-@pytest.mark.slow
-def test_an_exported_ensemble(predictor, tmp_path, without_graphs):
-    together = ensemble_predictor([predictor, make(seed=2)])
-    outputs = together.run("serving_default", REQUEST)
-    exported = ExportedPredictor(together.export(tmp_path / "reader" / "1"))
-    found = exported.run("serving_default", REQUEST)
-    assert found["answer"].tolist() == outputs["answer"].tolist()
-    np.testing.assert_allclose(found["probability"], outputs["probability"], atol=1e-6)
-
-
 def test_form_of_hugging_face(predictor, tmp_path):
     folder = predictor.save_hugging_face(tmp_path / "reader")
     sizes = {"window_length": 24, "overlap": 6, "question_length": 8, "answer_length": 5}

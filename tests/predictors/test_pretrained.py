@@ -1,7 +1,6 @@
 """Predictors of all papers, with what is pretrained: from strings to strings, saved, exported.
 
-With a pretrained encoder, the papers' contextual embeddings (ELMo, CoVe), features of words, and a
-vocabulary of all words of pretrained vectors.
+With a pretrained encoder, the papers' contextual embeddings (ELMo, CoVe), and features of words.
 """
 
 import keras
@@ -41,7 +40,6 @@ CASES |= {
     "SAN with CoVe": CASES["SAN"],
     "Masque with features": ("serving_default", STYLED, {"max_length": 3}),
     "DAANet with features": ("answer", QUESTIONS | OF_PASSAGES, {"max_length": 3}),
-    "SAN with all words of vectors": CASES["SAN"],
 }
 KINDS = {
     "SAN": (
@@ -93,19 +91,11 @@ def without_encoder(name):
     paper, _, what = name.partition(" with ")
     if what in ("ELMo", "CoVe"):
         return Predictor(*{"ELMo": masque_with_elmo, "CoVe": san_with_cove}[what]())
-    if what == "features":
-        preprocessor = getattr(preprocessing, f"{paper}Preprocessor")(
-            text.Vocabulary(WORDS, num_oov_buckets=2), generation_vocabulary_size=8,
-            word_features=True, **({"num_passages": 2} if paper == "Masque" else {}),
-        )  # fmt: skip
-        model = getattr(models, paper)(**preprocessor.model_kwargs(), **SMALL[paper])
-    else:
-        keys = {"Éala": 0, "Brannoch": 0, "Tamsin": 1, "Hill7": 2, "the": 3}  # two of one row
-        vectors = encoders.WordVectors(np.random.default_rng(1).normal(size=(4, 8)), keys)
-        vocabulary = text.Vocabulary(WORDS, num_oov_buckets=2).with_vectors(vectors)
-        preprocessor = preprocessing.SANPreprocessor(vocabulary)
-        model = models.SAN(**preprocessor.model_kwargs(), word_dim=8, units=4, align_dim=4)
-        encoders.set_vectors(model.word_embedding, vocabulary, vectors, verbose=False)
+    preprocessor = getattr(preprocessing, f"{paper}Preprocessor")(
+        text.Vocabulary(WORDS, num_oov_buckets=2), generation_vocabulary_size=8,
+        word_features=True, **({"num_passages": 2} if paper == "Masque" else {}),
+    )  # fmt: skip
+    model = getattr(models, paper)(**preprocessor.model_kwargs(), **SMALL[paper])
     randomise(model, seed=5, scale=0.3)
     return Predictor(model, preprocessor)
 

@@ -61,13 +61,6 @@ def test_top_k_is_a_list_of_different_texts(answerer):
     assert isinstance(answerer(question=QUESTION, context="owl", top_k=3), list)
 
 
-def test_a_long_question_is_cut_where_windows_are_small(predictor):
-    answerer = tfmrc.pipeline("question-answering", predictor)  # of an encoder of 64 subwords
-    assert is_answer(answerer(question=QUESTION * 30, context=LONG), LONG)
-    with pytest.raises(ValueError, match="A window must have room"):
-        answerer(question=QUESTION * 30, context=LONG, doc_stride=32)
-
-
 def test_no_answer_is_one_of_the_answers(answerer):
     results = answerer(question=QUESTION, context=CONTEXT, top_k=50, handle_impossible_answer=True)
     assert {"", "owls"} <= {result["answer"] for result in results}

@@ -42,27 +42,6 @@ def test_ids():
     assert {tensor.dtype for name, tensor in source.items() if name.endswith("ids")} == {tf.int32}
 
 
-def test_missing_and_empty_passages():
-    result = lists(
-        preprocessor(num_passages=3).source(
-            ["Who?", "", " "],
-            [["", "the", " "], ["", "", ""], ["\n", "", "met"]],
-            ["qa", "qa", "qa"],
-        )
-    )
-    assert result["question_ids"] == [[1, 1], [0, 0], [0, 0]]
-    assert result["passage_ids"] == [
-        [[0, 0], [2, 4], [2, 0]],
-        [[0, 0], [0, 0], [0, 0]],
-        [[2, 0], [0, 0], [2, 6]],
-    ]
-    assert result["extended_ids"] == [
-        [7, 8, 0, 0, 0, 4, 0, 0],
-        [0, 0, 0, 0, 0, 0, 0, 0],
-        [0, 0, 0, 0, 0, 0, 0, 6],
-    ]
-
-
 @pytest.mark.parametrize("passages", [[[""]], [["", ""]], np.zeros([1, 0], "S1")])
 def test_nothing_at_all_has_length_one(passages):
     result = lists(preprocessor().source([""], passages, ["qa"]))
@@ -70,23 +49,6 @@ def test_nothing_at_all_has_length_one(passages):
     assert result["passage_ids"] == [[[0], [0]]]
     assert result["extended_ids"] == [[0, 0, 0]]
     assert result["truncated"] == [False]
-
-
-def test_truncation_is_said():
-    result = preprocessor(passage_length=2, question_length=1).source(
-        ["who", "who ?", "who", "who", "who "],
-        [["the king", "the", ""], ["", "", ""], ["a b c", "", ""], ["", "", "x"], ["", "the", " "]],
-        ["qa"] * 5,
-    )
-    assert result["truncated"].numpy().tolist() == [False, True, True, True, True]
-    assert result["question_ids"].shape == (5, 1)
-    assert result["passage_ids"].shape == (5, 2, 3)
-    assert result["passage_ids"][2].numpy().tolist() == [[2, 1, 1], [0, 0, 0]]
-
-
-def test_a_word_that_was_cut_is_not_a_first_occurrence():
-    result = preprocessor(question_length=1).source(["a b"], [["b"]], ["qa"])
-    assert result["extended_ids"].numpy().tolist() == [[7, 0, 9, 0, 0]]
 
 
 def test_any_bytes_and_emoji():

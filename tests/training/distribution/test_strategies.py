@@ -5,21 +5,12 @@ from tests import fresh_python
 from tfmrc import training
 
 
-def results(tmp_path_factory, name):
-    path = tmp_path_factory.mktemp("replicas") / "results.npz"
-    fresh_python.forked("-m", "tests.training.two_replicas", path, name)
-    with np.load(path) as archive:
-        return dict(archive)
-
-
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory):
-    return results(tmp_path_factory, "toy")
-
-
-@pytest.fixture(scope="module")
-def reader(tmp_path_factory):
-    return results(tmp_path_factory, "reader")
+    path = tmp_path_factory.mktemp("replicas") / "results.npz"
+    fresh_python.forked("-m", "tests.training.two_replicas", path)
+    with np.load(path) as archive:
+        return dict(archive)
 
 
 def part(results, label):
@@ -27,11 +18,9 @@ def part(results, label):
 
 
 @pytest.mark.parametrize("kind", ["average", "slot", "log"])
-@pytest.mark.parametrize("name", ["toy", pytest.param("reader", marks=pytest.mark.slow)])
-def test_two_replicas_train_like_one(request, name, kind):
+def test_two_replicas_train_like_one(toy, kind):
     """Clipping at work in every step, sparse gradients, weights of the global batch, averages."""
-    found = request.getfixturevalue(name)
-    one, two = part(found, f"one/{kind}/"), part(found, f"two/{kind}/")
+    one, two = part(toy, f"one/{kind}/"), part(toy, f"two/{kind}/")
     assert one.keys() == two.keys() and one
     for name, value in one.items():
         np.testing.assert_allclose(two[name], value, rtol=1e-5, atol=1e-6, err_msg=name)

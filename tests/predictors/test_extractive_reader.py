@@ -10,7 +10,7 @@ import pytest
 import tfmrc
 from tests.encoders import hugging_face_cases, unigram_tokenizers
 from tests.predictors.reader_reference import best_answers
-from tfmrc import Predictor, cli, encoders, models, preprocessing, training
+from tfmrc import Predictor, cli, encoders, models, preprocessing
 from tfmrc.experiments.answering import folder_digest
 from tfmrc.experiments.predictor import load_saved
 from tfmrc.predictors import ExportedPredictor, ensemble_predictor, reader_windows
@@ -289,27 +289,3 @@ def test_folders_of_other_kinds_are_refused(predictor, tmp_path):
     (folder / "model.safetensors").unlink()
     with pytest.raises(FileNotFoundError, match="no model.safetensors"):
         load_hugging_face(folder)
-
-
-@pytest.mark.slow
-def test_fine_tuning_finds_the_answer(without_graphs):
-    predictor = make(seed=3, num_layers=1)
-    records = {
-        "question": ["Who named it?"] * 2,
-        "passages": [["The mill is high."], ["It is the owl."]],
-        "span": [[0, 4, 8], [0, 10, 13]],
-    }
-    x, y, weight = predictor.preprocessor.batch(
-        {name: np.array(values) for name, values in records.items()}
-    )
-    settings = training.extractive_reader(
-        model=predictor.model, steps=40, learning_rate=0.05, encoder_learning_rate=0.03
-    )
-    predictor.model.compile(**settings, run_eagerly=True)
-    for _ in range(40):
-        predictor.model.train_on_batch(x, y, weight)
-    answers = [
-        predictor.answer(question=question, passages=passages)
-        for question, passages in zip(records["question"], records["passages"], strict=True)
-    ]
-    assert [answer.text for answer in answers] == ["mill", "owl"]

@@ -128,47 +128,12 @@ def test_a_finished_beam_is_frozen():
     np.testing.assert_allclose(result.log_probability[0], expected, rtol=1e-5)
 
 
-def test_the_loop_stops_when_nothing_can_overtake():
-    result, steps = count_steps(table_step(ENDING), num_beams=3, max_length=50)
-    assert words_of(result, 0) == (EOS,)
-    assert steps == 1
-
-
-def test_the_loop_stops_when_all_have_ended():
-    table = np.full((6, 6), 1e-9)
-    table[BOS, EOS], table[BOS, 4], table[4, EOS] = 0.7, 0.3, 0.99
-    for count in (1, 2):
-        result, steps = count_steps(
-            table_step(table), num_beams=2, num_return_sequences=count, max_length=50
-        )
-        assert words_of(result, 0) == (EOS,)
-        assert steps == count
-
-
 def test_the_loop_goes_on_while_the_length_penalty_lets_a_longer_one_overtake():
     result, steps = count_steps(table_step(ENDING), num_beams=3, max_length=30, length_penalty=1.0)
     assert words_of(result, 0) == (4,) * 30
     assert steps == 30
     score = (np.log(0.2) + 29 * np.log(0.999)) / (35 / 6)
     np.testing.assert_allclose(result.score[0, 0], score, rtol=1e-4)
-
-
-def always(step, price):
-    """The same step, and a cost that every hypothesis has paid from the beginning."""
-    return step, lambda cache: ops.full((1, 3), price)
-
-
-@pytest.mark.parametrize(
-    ("length_penalty", "words", "count"), [(0.0, (EOS,), 1), (1.0, (4,) * 30, 30)]
-)
-def test_a_cost_that_all_have_paid_changes_no_stop(length_penalty, words, count):
-    step, cost = always(table_step(ENDING), 1.0)
-    arguments = {"num_beams": 3, "max_length": 30, "length_penalty": length_penalty}
-    result, steps = count_steps(step, cost=cost, **arguments)
-    free, _ = count_steps(step, **arguments)
-    assert words_of(result, 0) == words
-    assert steps == count
-    np.testing.assert_allclose(result.score[0, 0], free.score[0, 0] - 1.0, rtol=1e-5)
 
 
 def test_the_loop_goes_on_while_the_last_that_is_returned_can_be_overtaken():

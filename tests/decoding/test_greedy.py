@@ -33,23 +33,6 @@ def test_against_search_by_whole_prefixes(seed, min_length):
     np.testing.assert_array_equal(result.score, result.log_probability)
 
 
-def test_the_loop_stops_when_all_have_ended():
-    steps = []
-
-    def step(ids, cache, t):
-        steps.append(int(t))
-        log_p = np.full((2, 1, 6), -9.0, "float32")
-        log_p[0, 0, EOS if t == 0 else 5] = -0.1
-        log_p[1, 0, EOS if t == 2 else 4] = -0.1
-        return ops.convert_to_tensor(log_p), cache
-
-    result = greedy_search(step, (), 2, max_length=50)
-    assert steps == [0, 1, 2]
-    assert words_of(result, 0) == (EOS,)
-    assert words_of(result, 1) == (4, 4, EOS)
-    np.testing.assert_allclose(result.log_probability[:, 0], [-0.1, -0.3], rtol=1e-6)
-
-
 def test_in_a_graph_with_a_dynamic_batch():
     model = RecurrentWords(batch_size=4, vocabulary_size=9, seed=2)
 

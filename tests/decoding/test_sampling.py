@@ -71,7 +71,7 @@ def test_samples_say_their_own_probability_whatever_is_beside_them():
     assert not np.array_equal(other.ids, result.ids)
 
 
-@pytest.mark.parametrize("top_k", [0, 3, 20])
+@pytest.mark.parametrize("top_k", [0, 20])
 def test_in_a_graph_with_a_dynamic_batch_and_vocabulary(top_k):
     model = RecurrentWords(batch_size=3, vocabulary_size=9, seed=2)
 
@@ -111,9 +111,3 @@ def test_the_numbers_of_a_seed_are_the_same_when_xla_compiles_them():
 
     plain, compiled = (tf.function(draw, jit_compile=jit)() for jit in (False, True))
     np.testing.assert_array_equal(plain.ids, compiled.ids)
-
-
-@pytest.mark.parametrize("wrong", [{"temperature": 0.0}, {"top_p": 0.0}, {"top_p": 1.5}])
-def test_numbers_out_of_range(wrong):
-    with pytest.raises(ValueError, match=r"Received: temperature=.*, top_p="):
-        sample(one_word, (), 1, num_samples=4, max_length=3, **wrong)

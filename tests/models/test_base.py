@@ -12,17 +12,10 @@ import tensorflow as tf
 
 from tests.models import duals, examples, questions
 from tests.models.test_san import SMALL, batch
-from tfmrc import training
 from tfmrc.models import SAN, DAANet, Masque, MaxoutPointerQG, Model
 from tfmrc.models.freezing import set_trainable_flags, trainable_flags
 
 CLASSES = (Masque, SAN, MaxoutPointerQG, DAANet)
-MISSPELLED = [
-    (Masque, "hidden_dimm", "hidden_dim"),
-    (SAN, "wrod_dim", "word_dim"),
-    (MaxoutPointerQG, "answer_taging", "answer_tagging"),
-    (DAANet, "num_hedas", "num_heads"),
-]
 X = batch()
 Y = {name: np.array([1, 2, 3]) for name in ("begin", "end")}
 
@@ -68,13 +61,6 @@ def targets():
     return {name: np.zeros_like(X["passage_ids"], "float32") for name in ("begin", "end")}
 
 
-@pytest.mark.parametrize(("cls", "wrong", "right"), MISSPELLED)
-def test_a_misspelled_argument_names_the_nearest(cls, wrong, right):
-    message = f"{cls.__name__} has no argument `{wrong}`; did you mean `{right}`.*{wrong}=3"
-    with pytest.raises(TypeError, match=message):
-        cls(vocabulary_size=9, **{wrong: 3})
-
-
 def test_inputs_of_another_name_are_refused_instead_of_assigned_by_position():
     model = SAN(**SMALL)
     with pytest.raises(ValueError, match="needs it too: `encoder=`. Received also: encoder_ids"):
@@ -117,19 +103,6 @@ def test_a_subclass_keeps_its_own_arguments_and_hands_the_others_on(tmp_path):
     fixed = FixedSAN(vocabulary_size=12)
     assert fixed.get_config() == {"vocabulary_size": 12}
     assert FixedSAN.from_config(fixed.get_config()).arguments.units == SMALL["units"]
-
-
-@pytest.mark.parametrize("method", ["fit", "evaluate"])
-def test_a_step_is_traced_once(method):
-    """TensorFlow traces a function again whose first trace has created variables."""
-    model, traced = Doubled(), []
-    loss = keras.losses.MeanSquaredError()
-    model.compile(
-        "adam", {"single": loss, "doubled": lambda y, found: traced.append(1) or loss(y, found)}
-    )
-    y = {name: np.ones((4, 1)) for name in ("single", "doubled")}
-    getattr(model, method)(np.ones((4, 2)), y, verbose=0)
-    assert len(traced) == 1
 
 
 def test_frozen_layers_and_the_optimizers_state_survive_a_keras_file(tmp_path):
@@ -184,8 +157,6 @@ def test_flags_of_a_layer_inside_a_frozen_one_and_of_the_whole_model():
     whole = SAN(**SMALL)
     whole.trainable = False
     assert not SAN.from_config(whole.get_config()).trainable_weights
-    with pytest.raises(ValueError, match="no layer of the frozen.*nothing"):
-        set_trainable_flags(model, {"nothing": False})
 
 
 SIZES = {
@@ -211,17 +182,6 @@ def test_every_preset_makes_a_model_and_has_a_description(cls):
                 assert model.get_config()[argument] == value
 
 
-def test_a_preset_of_a_subclass_and_an_unknown_one(tmp_path):
-    model = NarrowSAN.from_preset("san_average", vocabulary_size=12, word_dim=6, width=2)
-    assert type(model) is NarrowSAN and model.get_config()["answer"] == "average"
-    with pytest.raises(ValueError, match=r"did you mean san_average\?.*preset='san_averag'"):
-        SAN.from_preset("san_averag")
-    with pytest.raises(ValueError, match="SAN has no preset of this name"):
-        SAN.from_preset("masque_paper", vocabulary_size=12)
-    with pytest.raises(FileNotFoundError, match=r"config.json is missing"):
-        SAN.from_preset(tmp_path)
-
-
 def folder_of(model, path):
     """A predictor's folder, as far as the model goes."""
     path.mkdir()
@@ -241,13 +201,6 @@ def test_a_folder_with_weights_loads_through_the_same_call(tmp_path):
     assert type(again) is NarrowSAN and again.arguments.dropout == 0.0
     np.testing.assert_allclose(array(again(X)["end"]), array(model(X)["end"]), rtol=1e-6)
     assert not again.lexicon_encoding.trainable
-    with pytest.raises(ValueError, match="holds a NarrowSAN, not a Masque"):
-        Masque.from_preset(folder)
-    with pytest.raises(ValueError, match="does not fit the model"):
-        SAN.from_preset(folder, width=5)
-    (folder / "config.json").write_text('{"model": {"class": "mine>Gone", "config": {}}}')
-    with pytest.raises(ValueError, match="Import the module.*mine>Gone"):
-        SAN.from_preset(folder)
 
 
 @pytest.mark.parametrize("given", ["auto", True])
@@ -261,33 +214,6 @@ def test_only_who_asks_gets_xla(given, monkeypatch):
         each.compile("sgd", "mse", jit_compile=given)
     assert plain.jit_compile
     assert model.jit_compile == (given is True)
-
-
-def test_a_validation_loss_that_nothing_computes_is_missing_before_the_first_step(tmp_path):
-    model = compiled(SAN(**SMALL))
-    before = model.get_weights()
-    with pytest.raises(ValueError, match=r"BestCheckpoint needs the validation loss.*'val_loss'"):
-        model.fit(X, targets(), 3, callbacks=training.callbacks(tmp_path / "run"))
-    for now, then in zip(model.get_weights(), before, strict=True):
-        np.testing.assert_array_equal(now, then)
-    model.fit(X, targets(), 3, callbacks=training.callbacks(tmp_path / "loss", monitor="loss"))
-    run = training.callbacks(tmp_path / "split", ema_weights=False)
-    model.fit(X, targets(), 2, validation_split=0.4, callbacks=run, verbose=0)
-    assert run.best.best_epoch == 0
-
-
-def test_a_policy_for_single_layers_is_configured(tmp_path):
-    policies = keras.dtype_policies.DTypePolicyMap()
-    policies["memory_generation"] = keras.dtype_policies.get("mixed_bfloat16")
-    model = SAN(**SMALL, dtype=policies)
-    model.save(tmp_path / "map.keras")
-    for again in (
-        SAN.from_config(model.get_config()),
-        keras.models.load_model(tmp_path / "map.keras"),
-    ):
-        assert again.memory_generation.compute_dtype == "bfloat16"
-        assert again.answer_module.compute_dtype == "float32"
-    np.testing.assert_array_equal(array(again(X)["begin"]), array(model(X)["begin"]))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import keras
 import numpy as np
 import pytest
-from keras import Variable, ops
+from keras import ops
 
 from tests.layers.weights import below, randomise, values
 from tests.models import duals
@@ -147,17 +147,6 @@ def test_steps_equal_teacher_forcing_and_probabilities_sum_to_one(changes):
         )
 
 
-def test_what_is_shared_and_what_is_not():
-    names = {"encoder": "share_encoders", "passage": "share_context_encoder"}
-    for argument in (*names.values(), "share_output"):
-        model = duals.small(**{argument: False})
-        for text, layers in model.text_encoder.items():
-            own = argument == ("share_context_encoder" if text == "passage" else "share_encoders")
-            assert (layers["answer"] is layers["ask"]) is not own
-        of_output = model.output_projection
-        assert (of_output["answer"] is of_output["ask"]) is (argument != "share_output")
-
-
 def test_one_batch_sends_gradients_from_both_tasks_into_every_shared_weight(dual):
     own = ("_answer/", "_ask/")
     found = {}
@@ -179,23 +168,6 @@ def test_one_batch_sends_gradients_from_both_tasks_into_every_shared_weight(dual
             if f"_{task}/" in path:
                 assert np.any(found[task][path]), path
                 assert found[other][path] is None or not np.any(found[other][path]), path
-
-
-def test_no_word_depends_on_a_later_one(dual):
-    for task in TASKS:
-        text = TARGET[task]
-        ids, mask = X[f"{text}_ids"][:1], np.ones((1, X[f"{text}_ids"].shape[1]), bool)
-        words = Variable(dual.embed(ids, X[f"{text}_characters"][:1]))
-        memory = dual.read(task, {n: a[:1] for n, a in X.items()}, {})
-        target_ids = duals.targets(X, task)[:1]
-
-        def log_p(t, task=task, words=words, mask=mask, memory=memory, target_ids=target_ids):
-            written = dual.writer(task)(words, padding_mask=mask)
-            return dual.distribute(task, memory, written, target_ids)["log_probability"][0, t]
-
-        for t in range(ids.shape[1]):
-            (found,) = gradients(lambda t=t: log_p(t), [words])
-            assert np.any(found[0, : t + 1]) and not np.any(found[0, t + 1 :])
 
 
 def test_generated_words_their_score_and_the_batch(dual):
@@ -277,8 +249,3 @@ def test_half_precision_with_an_example_without_a_passage(dual, policy):
     variables = half.trainable_variables
     for part in gradients(lambda: ops.sum(ops.maximum(half(x)["ask"], -1e3)), variables):
         assert part is None or np.isfinite(part).all()
-
-
-def test_an_unknown_task_is_refused():
-    with pytest.raises(ValueError, match="tasks="):
-        duals.small(tasks=("sing",))

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import keras
 import numpy as np
 import pytest
 from keras import ops
@@ -116,7 +115,6 @@ def maxout_pointer_qg(use, pooling, **options):
 CASES = {
     "masque reader joint": lambda: masque("reader", "joint"),
     "masque embedding separate": lambda: masque("embedding", "separate"),
-    "masque contextual joint": lambda: masque("contextual", "joint"),
     "masque elmo": masque_on_elmo,
     "daanet embedding joint": lambda: daanet("embedding", "joint", context_attention=False),
     "daanet contextual separate": lambda: daanet("contextual", "separate"),
@@ -250,33 +248,6 @@ def test_gradients_reach_the_layers_that_are_trained(trained):
         if variable.path in before and "pooled" not in variable.path:
             moved = (variable.numpy() != before[variable.path]).any()
             assert moved == (variable.path in paths), variable.path
-
-
-def test_parts_that_are_not_needed_are_not_built():
-    san = {"lexicon_encoding", "contextual_encoding", "memory_generation"}
-    designs = [
-        (encoded.make("reader")[0], {"word_embedding", "decoder_positions"},
-         {"reader_positions", "reader_highway", "shared_encoder_1"}),
-        (encoded.make("embedding", decoder=False)[0], {"reader_highway", "shared_encoder_1"},
-         {"word_embedding"}),
-        (encoded.make("contextual", decoder=False)[0], {"word_embedding"}, {"reader_positions"}),
-        (SAN(**SMALL, encoder=encoder()), {"encoder"}, san | {"word_embedding"}),
-        (SAN(**SMALL, encoder=encoder(), encoder_use="embedding"), san, {"word_embedding"}),
-        (SAN(**SMALL, encoder=encoder(), encoder_use="contextual"), {*san, "word_embedding"},
-         set()),
-        (duals.small(), {"projection"}, {"encoder", "passage_projection"}),
-        (examples.small(), {"word_embedding"}, {"encoder"}),
-    ]  # fmt: skip
-    for model, built, missing in designs:
-        names = {layer.name for layer in model.layers}
-        assert built <= names and not missing & names
-    keras.backend.clear_session()
-
-
-def test_an_encoder_and_a_contextual_embedding_exclude_each_other():
-    for small in (examples.small, lambda **options: SAN(**SMALL, **options)):
-        with pytest.raises(ValueError, match="exclude each other"):
-            small(encoder=encoder(), contextual_embedding=keras.layers.Identity())
 
 
 # === SAN ===

@@ -8,7 +8,6 @@ import pytest
 
 from tests import fresh_python
 from tests.models import duals, examples, questions
-from tests.models.papers import masque_batch, masque_with_elmo
 
 MODELS = {
     "masque": lambda: examples.small(num_decoder_blocks=1, initializer_stddev=0.2),
@@ -65,43 +64,5 @@ def test_jax_trains_and_tensorflow_gives_the_same_outputs_and_words(tmp_path, na
     for output, value in model(x).items():
         np.testing.assert_allclose(value, numbers[output], rtol=1e-4, atol=2e-5)
     found = direction.generate(direction.encode(source), 4, num_beams=2)
-    np.testing.assert_array_equal(found.ids, numbers["ids"])
-    np.testing.assert_allclose(found.score, numbers["score"], rtol=1e-4)
-
-
-WITH_ELMO = """
-import sys
-import keras
-import numpy as np
-from tests.models.papers import masque_with_elmo
-assert keras.backend.backend() == "jax"
-model, _ = masque_with_elmo()
-model.load_weights(sys.argv[1])
-inputs = dict(np.load(sys.argv[2]))
-source = {name.removeprefix("source/"): a for name, a in inputs.items() if name[:7] == "source/"}
-batch = {name: a for name, a in inputs.items() if name[:7] != "source/"}
-found = model.generate(model.encode(source), 4, num_beams=2)
-outputs = {part: np.array(value) for part, value in model(batch).items()}
-np.savez(sys.argv[3], ids=np.array(found.ids), score=np.array(found.score), **outputs)
-"""
-
-
-@pytest.mark.slow
-def test_elmo_in_masque_is_the_same_on_jax(tmp_path):
-    model, preprocessor = masque_with_elmo()
-    x, source = masque_batch(preprocessor)
-    source = {name: source[name] for name in preprocessor.model_inputs}
-    model.save_weights(tmp_path / "masque.weights.h5")
-    arrays = {name: np.array(a) for name, a in x.items()}
-    np.savez(
-        tmp_path / "in.npz", **arrays, **{f"source/{n}": np.array(a) for n, a in source.items()}
-    )
-    files = [tmp_path / name for name in ("masque.weights.h5", "in.npz", "out.npz")]
-    fresh_python.run("-c", WITH_ELMO, *files, KERAS_BACKEND="jax")
-    with np.load(files[-1]) as archive:
-        numbers = dict(archive)
-    for part, value in model(x).items():
-        np.testing.assert_allclose(value, numbers[part], rtol=1e-4, atol=2e-5)
-    found = model.generate(model.encode(source), 4, num_beams=2)
     np.testing.assert_array_equal(found.ids, numbers["ids"])
     np.testing.assert_allclose(found.score, numbers["score"], rtol=1e-4)

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.layers.weights import randomise
-from tests.models import examples
 from tfmrc.losses import SequenceNLL
 from tfmrc.models import Masque
 
@@ -83,13 +81,6 @@ def training():
     return shapes(step, x)
 
 
-def test_all_shapes_of_the_graph_are_known(training):
-    unknown = [shape for shape in training if shape is None or None in shape]
-    # Slots of no size of their own (queues of gradients, masks of shapes) have rank 1 at most.
-    assert all(shape is not None and len(shape) <= 1 for shape in unknown), unknown
-    assert len(training) > 50  # forward and backward
-
-
 def test_training_holds_nothing_over_the_extended_vocabulary(training):
     assert (B, T, G) in training and (B, T, S) in training  # what it does hold
     for shape in training:
@@ -109,60 +100,3 @@ def test_training_holds_no_similarity_of_every_pair_and_feature(training):
         # The weight itself has 3 d numbers, and so has what mixes the sources, [B, T, 3 d]; no
         # word of a source has.
         assert not (3 * D in dims and {J, L, K * L, S} & set(dims)), training[shape][:3]
-
-
-def test_training_never_copies_the_whole_table(training):
-    for shape in training:
-        if shape and shape[0] in (VOCABULARY, VOCABULARY - 4) and len(shape) > 1:
-            for name in training[shape]:
-                assert "ReadVariableOp" in name or "Gather" in name or "words" in name, name
-
-
-def test_a_step_of_decoding_projects_no_memory_again():
-    model = Masque(**{**SIZES, "dropout": 0.0})
-    x = {name: a for name, a in inputs().items() if name not in ("answer_ids", "target_ids")}
-    memory = model.encode(x)
-    cache = model.init_cache(memory, 2, T)
-    ids = tf.zeros((B, 2), "int32")
-    step = tf.function(
-        lambda memory, cache, ids, t: model.decode_step(memory, cache, ids, t), autograph=False
-    )
-    concrete = step.get_concrete_function(memory, cache, ids, tf.constant(1))
-    (d,) = {D}
-    for graph in graphs(concrete.graph):
-        for operation in graph.get_operations():
-            if operation.type in ("MatMul", "BatchMatMulV2", "Einsum", "Tensordot"):
-                left, right = (list(value.shape) for value in operation.inputs[:2])
-                # A product of all source places with a square weight is a projection.
-                projects = right[-2:] == [d, d] and len(right) == 2
-                rows = int(np.prod(left[:-1]))
-                assert not (projects and rows >= B * J), (operation.name, left, right)
-
-
-def test_a_step_of_decoding_copies_no_memory_a_beam():
-    model = Masque(**{**SIZES, "dropout": 0.0})
-    x = {name: a for name, a in inputs().items() if name not in ("answer_ids", "target_ids")}
-    memory = model.encode(x)
-    beams = 13
-    cache = model.init_cache(memory, beams, T)
-    ids = tf.zeros((B, beams), "int32")
-    step = tf.function(
-        lambda memory, cache, ids, t: model.decode_step(memory, cache, ids, t), autograph=False
-    )
-    found = shapes(step, memory, cache, ids, tf.constant(1))
-    for shape in found:
-        dims = list(shape or ())
-        # The additive attention's sum of query and memory is [B, W, S_i, d] by its nature.
-        keys = {B, beams, K * L, D // 2} <= set(dims)
-        assert not keys, (shape, found[shape][:3])
-
-
-def test_graph_gives_the_numbers_of_the_eager_model():
-    model = examples.small()
-    randomise(model)
-    x = examples.batch(examples.FOUR)
-    memory = model.encode(examples.source_only(x))
-    search = tf.function(lambda m: model.generate(m, 4, num_beams=2)._asdict(), autograph=False)
-    compiled, eager = search(memory), model.generate(memory, 4, num_beams=2)._asdict()
-    np.testing.assert_array_equal(compiled["ids"], eager["ids"])
-    np.testing.assert_allclose(compiled["score"], eager["score"], rtol=1e-5)

@@ -58,7 +58,6 @@ def test_four_examples_by_heart():
 
 
 def test_bfloat16_with_missing_passages_gives_no_nan():
-    """In float16: tests/training/test_precision.py."""
     model = examples.small(dtype="mixed_bfloat16", dropout=0.3, num_decoder_blocks=1)
     x = examples.batch(examples.FOUR)  # one without any passage, one without a question
     y, weight = examples.labels(examples.FOUR, x)
@@ -73,19 +72,6 @@ def test_bfloat16_with_missing_passages_gives_no_nan():
     outputs = model(x)
     assert all(value.dtype == "float32" for value in outputs.values())
     assert np.isfinite(np.concatenate([np.ravel(value) for value in outputs.values()])).all()
-
-
-@pytest.mark.parametrize("trainable", [False, True])
-def test_words_of_the_embedding_are_trained_only_if_asked_for(trainable):
-    model = examples.small(embeddings_trainable=trainable, num_decoder_blocks=1)
-    x = examples.batch(EASY)
-    y, weight = examples.labels(EASY, x)
-    embedding = model.word_embedding
-    before = [ops.convert_to_numpy(w).copy() for w in (embedding.special, embedding.words)]
-    compiled(model, 1e-2, run_eagerly=True)
-    model.train_on_batch(x, y, weight)
-    assert not np.array_equal(ops.convert_to_numpy(embedding.special), before[0])
-    assert np.array_equal(ops.convert_to_numpy(embedding.words), before[1]) != trainable
 
 
 def test_initial_weights_are_those_of_the_paper():

@@ -72,22 +72,6 @@ def test_log_probability_of_every_target_is_that_of_the_merged_distribution(mode
             assert got[b, t] == pytest.approx(math.log(p), rel=1e-4, abs=2e-5), (b, t)
 
 
-def test_targets_of_every_kind_are_in_the_examples():
-    targets, extended = X["target_ids"][0], X["extended_ids"][0]
-    j = X["question_ids"].shape[1]
-    in_question, in_passages = set(extended[:j]), set(extended[j:])
-    kinds = {
-        (int(t) < G, t in in_question, t in in_passages) for t in targets[: LENGTHS[0]].tolist()
-    }
-    assert kinds >= {
-        (True, True, False),  # generable and in the question
-        (False, True, True),  # in question and passages
-        (True, False, True),  # generable and in a passage
-        (False, False, True),  # in a passage alone
-        (True, False, False),  # generable alone
-    }
-
-
 def decode(model, x, feed):
     """Log-probabilities [B, T, G + S] of each step, the words of `feed` [B, T] being given."""
     memory = model.encode(examples.source_only(x))

@@ -9,8 +9,7 @@ from keras import ops
 
 from tests.layers.weights import randomise
 from tests.models import examples
-from tests.models.contextual import StandIn
-from tests.models.examples import FOUR, NUM_BUCKETS, NUM_WORDS
+from tests.models.examples import FOUR
 from tests.models.generation import assert_steps_equal_teacher_forcing
 from tfmrc.losses import SequenceNLL, SmoothedBinaryCrossentropy
 from tfmrc.models import Masque
@@ -45,14 +44,11 @@ SHORT = (replace(FOUR[0], answer=[5, -1, 15]), replace(FOUR[1], answer=[-2, 10])
 ALL = ("decoder", "ranker", "classifier")
 VARIANTS = {
     "lstm": ({"block": "lstm"}, ALL),
-    "no ranker": ({"ranker": False}, ("decoder", "classifier")),
-    "no classifier": ({"classifier": False}, ("decoder", "ranker")),
     "ranker alone": ({"decoder": False, "classifier": False}, ("ranker",)),
     "gold ranker": ({"ranker": "gold"}, ("decoder", "classifier")),
     "plain attention": ({"combined_attention": False}, ALL),
     "output embedding of its own": ({"tie_output_embedding": False}, ALL),
     "trained embedding": ({"embeddings_trainable": True}, ALL),
-    "contextual embedding": ({"contextual_embedding": StandIn}, ALL),
     "neighbours": ({"local_window": 3}, ALL),
 }
 
@@ -61,8 +57,6 @@ VARIANTS = {
 def variant(request):
     changes, parts = VARIANTS[request.param]
     changes = {"num_decoder_blocks": 1, **changes}
-    if "contextual_embedding" in changes:
-        changes["contextual_embedding"] = StandIn(NUM_WORDS + NUM_BUCKETS, name="elmo")
     model = examples.small(**changes)
     randomise(model, seed=5, scale=0.3)
     x, y, weight = data(parts, SHORT)
@@ -166,30 +160,3 @@ def test_without_tying_source_words_are_copied_only():
     assert copied_only.any()
     assert (generated[copied_only] <= LOG_ZERO).all()
     assert (generated[real & ~copied_only] > -50).all()
-
-
-def test_contextual_embedding_ignores_what_is_given_at_the_first_step():
-    model = examples.small(contextual_embedding=StandIn(NUM_WORDS + NUM_BUCKETS))
-    randomise(model, seed=5, scale=0.3)
-    x, _, _ = data(ALL)
-    memory = model.encode(examples.source_only(x))
-    found = []
-    for first in (2, 7):
-        cache = model.init_cache(memory, 1, 3)
-        for t, ids in enumerate((np.full((4, 1), first), x["target_ids"][:, :1])):
-            log_p, cache = model.decode_step(memory, cache, ids.astype("int32"), t)
-        found.append(np.array(log_p))
-    np.testing.assert_allclose(found[0], found[1], atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"block": "gru"}, "Received: block='gru'"),
-        ({"ranker": "silver"}, "Received: ranker='silver'"),
-        ({"reading": "twice"}, "`reading` must be one of 'joint', 'separate'"),
-    ],
-)
-def test_arguments_that_do_not_fit_are_refused(change, message):
-    with pytest.raises(ValueError, match=message):
-        examples.small(**change)

@@ -87,14 +87,3 @@ def test_members_that_read_something_else_are_refused(members):
     for other in (member(1, num_exact_match=0), other_inputs):
         with pytest.raises(ValueError, match="must read the same ids, features and tags"):
             SpanEnsemble([members[0], other])
-
-
-def test_a_member_with_lora_is_copied_with_its_update():
-    one = member(4)
-    one.answer_module.begin.enable_lora(2)
-    random = np.random.default_rng(5)
-    for weight in one.answer_module.begin.trainable_weights:
-        weight.assign(random.normal(size=weight.shape))
-    together = SpanEnsemble([one])
-    for name, values in one(INPUTS).items():
-        np.testing.assert_allclose(together(INPUTS)[name], values, rtol=1e-5)

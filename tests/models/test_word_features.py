@@ -5,7 +5,6 @@ import pytest
 
 from tests.layers.weights import randomise
 from tests.models import duals, examples
-from tests.models.generation import assert_steps_equal_teacher_forcing
 from tests.models.test_daanet import expected
 from tfmrc.models.daanet import GIVEN, TASKS
 from tfmrc.ops.ids import BOS, PAD
@@ -67,11 +66,6 @@ def compared(triplets=duals.FOUR, longer=0):
     return x
 
 
-def source(x, task):
-    name = f"{GIVEN[task]}_passage_features"
-    return duals.source(x, task) | {name: x[name]}
-
-
 @pytest.fixture(scope="module")
 def dual():
     model = duals.small(num_word_features=F, keep_passage=True)
@@ -93,10 +87,3 @@ def test_each_task_reads_its_own_features_of_the_passage_and_the_passage_itself(
             np.testing.assert_allclose(found, coverage, rtol=1e-3, atol=1e-5)
             other, _ = expected(dual, task, b, features=1.0 - own)
             assert abs(log_p - other).max() > 1e-4
-
-
-def test_cached_steps_of_daanet_equal_teacher_forcing(dual):
-    x = compared()
-    for task, direction in (("answer", dual.answering), ("ask", dual.asking)):
-        targets, forced = duals.targets(x, task), dual(x)[task]
-        assert_steps_equal_teacher_forcing(direction, source(x, task), targets, forced)

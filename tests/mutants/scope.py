@@ -62,10 +62,14 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/decoding/test_beam.py",
         "tests/decoding/test_parts.py",
     ),
-    "tfmrc/decoding/constraints.py": ("tests/decoding/test_parts.py",),
+    "tfmrc/decoding/constraints.py": (
+        "tests/decoding/test_parts.py",
+        "tests/decoding/test_beam.py",
+        "tests/decoding/test_variety.py",
+    ),
     "tfmrc/decoding/greedy.py": ("tests/decoding/test_greedy.py", "tests/decoding/test_parts.py"),
     "tfmrc/decoding/groups.py": ("tests/decoding/test_parts.py", "tests/decoding/test_variety.py"),
-    "tfmrc/decoding/hypotheses.py": ("tests/decoding/test_parts.py",),
+    "tfmrc/decoding/hypotheses.py": ("tests/decoding/test_beam.py",),
     "tfmrc/decoding/sampling.py": (
         "tests/decoding/test_parts.py",
         "tests/decoding/test_sampling.py",

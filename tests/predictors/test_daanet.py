@@ -1,17 +1,13 @@
 """A dual model as a user holds it and as it is exported."""
 
-import json
-
 import keras
 import numpy as np
 import pytest
 
 import tfmrc
-from tests.running import eagerly
 from tests.serving.predictors import assert_batched_as_alone, assert_same_outputs, run_loader
-from tfmrc import cli, models, preprocessing, text
-from tfmrc.predictors import DAANetPredictor, GeneratedText
-from tfmrc.serving import Client, Server
+from tfmrc import models, preprocessing, text
+from tfmrc.predictors import DAANetPredictor
 
 pytestmark = pytest.mark.usefixtures("exports_once", "without_graphs")
 
@@ -82,18 +78,6 @@ def test_requests_of_a_server_s_batch_are_answered_as_alone(exported):
         assert_batched_as_alone(exported, alone, task)
 
 
-def test_a_server_has_both_signatures(predictor, exported):
-    with Server({"dual": exported.parent}, port=0) as server:
-        client = Client("dual", server.url, timeout=3600)
-        for task in ("answer", "ask"):
-            outputs = client.run(REQUESTS[task], signature=task)
-            given = list(REQUESTS[task].values())[0]
-            for row in range(2):
-                found = GeneratedText.from_outputs(outputs, row)
-                right = generate(predictor, task, given[row], PASSAGES[row], **OPTIONS)
-                assert [w.text for w in (found, *found.alternatives)] == [w.text for w in right]
-
-
 @pytest.mark.parametrize("task", ["answer", "ask"])
 def test_a_process_without_tfmrc_answers_and_asks_the_same(predictor, exported, task):
     blank = {name: [[""]] if name == "passages" else [""] for name in REQUESTS[task]}
@@ -119,30 +103,3 @@ def test_saved_and_loaded_and_a_task_that_is_missing(tmp_path, predictor):
     assert [task.name for task in again.tasks] == ["answer"]
     with pytest.warns(UserWarning, match="no label for ask: it was not trained"):
         assert len(arrays(again, "answer")["answer"]) == 2
-
-
-@pytest.mark.usefixtures("without_graphs")
-def test_no_passages_give_no_texts(predictor):
-    for task, names in (("answer", ("question", "passages")), ("ask", ("answer", "passage"))):
-        outputs = predictor.run(task, {name: [] for name in names}, **OPTIONS)
-        assert {len(values) for values in outputs.values()} == {0}
-
-
-def test_the_commands_ask_about_answers_that_are_known(predictor, tmp_path, capsys):
-    """Also of a model that only asks, whose passages need not contain them."""
-    row = {"question": "Who?", "passages": ["It rained."]}
-    rows = [row | {"answer": "snow"}, row | {"answer": []}, row | {"answer": "rain"}]
-    file = tmp_path / "rows.json"
-    file.write_text(json.dumps(rows))
-    command = ["--input", str(file), "--set", "num_beams=1", "max_length=2"]
-    for each, name in ((predictor, "dual"), (made(tasks=("ask",)), "asks")):
-        folder = each.save(tmp_path / name)
-        output = tmp_path / f"{name}.jsonl"
-        with eagerly():
-            asked = ["predict", str(folder), *command, "--task", "ask", "--output", str(output)]
-            assert cli.main(asked) == 0
-            said = capsys.readouterr().err
-            assert "1 of 3 examples are left out: the model asks about an answer." in said
-            assert len(output.read_text().splitlines()) == 2
-            assert cli.main(["evaluate", str(folder), *command]) == 0
-        assert "2 questions" in capsys.readouterr().out or name == "dual"

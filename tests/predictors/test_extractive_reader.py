@@ -1,7 +1,6 @@
 """Extractive readers: spans against plain Python, saving, export, Hugging Face's form."""
 
 import json
-import sys
 
 import huggingface_hub
 import keras
@@ -11,12 +10,11 @@ import pytest
 import tfmrc
 from tests.encoders import hugging_face_cases, unigram_tokenizers
 from tests.predictors.reader_reference import best_answers
-from tfmrc import Predictor, cli, data, encoders, models, preprocessing, training
+from tfmrc import Predictor, cli, encoders, models, preprocessing
 from tfmrc.experiments.answering import folder_digest
 from tfmrc.experiments.predictor import load_saved
 from tfmrc.predictors import ExportedPredictor, ensemble_predictor, reader_windows
 from tfmrc.predictors.hugging_face import load_hugging_face
-from tfmrc.serving import Client, Server
 
 PIECES = "the . ? how high is hill who named it mill a ##s ##l mi ##n m t 1 , ' owl".split()
 LONG = "The hills. Who named a mill? It is 1,111 m high, the owl's mill. " * 3
@@ -92,26 +90,6 @@ def test_spans_of_all_windows_and_passages(predictor, align, without_graphs):
     assert len(windows_of(predictor, REQUEST["question"][0], [LONG])) > 2
 
 
-def test_probabilities_of_several_windows_are_at_most_one(predictor, without_graphs):
-    outputs = predictor.run("serving_default", REQUEST, num_return_sequences=400)
-    total = outputs["probabilities"].sum(axis=1) + 1 - outputs["answerable_probability"]
-    assert (total < 1 + 1e-5).all()
-
-
-def test_chunks_hold_windows_of_nearly_equal_length(monkeypatch):
-    monkeypatch.setattr(reader_windows, "CHUNK_SUBWORDS", 48)
-    # Lengths up to an eighth apart; two windows of 20 to 24 fit.
-    ends = reader_windows.chunk_ends([10, 10, 11, 20, 21, 22, 24, 24])
-    assert ends.numpy().tolist() == [2, 3, 5, 7, 8]
-    assert reader_windows.chunk_ends([60]).numpy().tolist() == [1]
-    lengths = np.sort(np.random.default_rng(0).integers(1, 60, 200, "int32"))
-    ends = reader_windows.chunk_ends(lengths).numpy()
-    assert ends[-1] == 200
-    for part in np.split(lengths, ends[:-1]):
-        assert 8 * part[-1] <= 9 * part[0]
-        assert len(part) == 1 or len(part) * part[-1] <= 48
-
-
 def test_the_size_of_chunks_changes_no_score(predictor, monkeypatch):
     questions = np.repeat(REQUEST["question"], 2)
     windows = predictor.preprocessor.source(questions, np.ravel(REQUEST["passages"]))
@@ -127,30 +105,6 @@ def test_the_size_of_chunks_changes_no_score(predictor, monkeypatch):
         for result in results:
             expected = np.array(predictor.model.scores(one))[0]
             np.testing.assert_allclose(result[row, :length], expected, atol=1e-5)
-
-
-def test_an_example_alone_and_in_a_batch(predictor, without_graphs):
-    together = predictor.run("serving_default", REQUEST, num_return_sequences=2)
-    for row in range(3):
-        alone = {name: values[row : row + 1] for name, values in REQUEST.items()}
-        alone = predictor.run("serving_default", alone, num_return_sequences=2)
-        np.testing.assert_array_equal(alone["starts"][0], together["starts"][row])
-        np.testing.assert_allclose(
-            alone["probabilities"][0], together["probabilities"][row], rtol=1e-4
-        )
-
-
-def test_requests_of_other_types_name_what_is_expected(predictor):
-    rows = [{"question": "Who flew?", "passages": ["An owl flew."]}]
-    with pytest.raises(TypeError, match=r"`tfmrc.data.read_table\(rows\)`.*Received: dict"):
-        list(predictor.predict(rows))
-    [result] = predictor.predict(data.read_table(rows))
-    assert result == predictor.answer(question="Who flew?", passages="An owl flew.")
-    for passages in (None, {"a": "An owl flew."}):
-        with pytest.raises(TypeError, match="`passages` must be a text or a list of texts"):
-            predictor.answer(question="Who flew?", passages=passages)
-    with pytest.raises(TypeError, match="`question` must hold strings.*question=None"):
-        predictor.answer(question=None, passages="An owl flew.")
 
 
 def test_no_answer(predictor, without_graphs):
@@ -174,14 +128,6 @@ def test_no_answer(predictor, without_graphs):
         assert answer.probability == pytest.approx(plain.probability if text else none, abs=1e-6)
     with pytest.raises(ValueError, match=r"from 0 to 1. Received: no_answer_threshold=1.5"):
         predictor.answer(question=question, passages=passages, no_answer_threshold=1.5)
-
-
-def test_saved(predictor, tmp_path, without_graphs):
-    predictor.save(tmp_path / "saved")
-    again = tfmrc.load(tmp_path / "saved")
-    outputs = predictor.run("serving_default", REQUEST)
-    for name, values in again.run("serving_default", REQUEST).items():
-        np.testing.assert_array_equal(values, outputs[name])
 
 
 def test_an_ensemble_reads_by_the_mean_of_its_members_scores(predictor, tmp_path, without_graphs):
@@ -209,53 +155,6 @@ def test_an_ensemble_reads_by_the_mean_of_its_members_scores(predictor, tmp_path
     again = tfmrc.load(together.save(tmp_path / "together"))
     for name, values in again.run("serving_default", REQUEST, num_return_sequences=3).items():
         np.testing.assert_array_equal(values, outputs[name])
-    with pytest.raises(ValueError, match="same preprocessor"):
-        ensemble_predictor([predictor, make(unanswerable=True)])
-    encoder = encoders.from_vocabulary(PIECES[1:], length=64)
-    fewer = models.ExtractiveReader(encoder=encoder)
-    with pytest.raises(ValueError, match="must read the same ids.*26.*25"):
-        models.ReaderEnsemble([predictor.model, fewer])
-    config = predictor.preprocessor.get_config()
-    settings = {name: config[name] for name in ("window_length", "overlap", "question_length")}
-    preprocessor = preprocessing.ExtractiveReaderPreprocessor(
-        encoder=encoder, answer_length=5, **settings
-    )
-    with pytest.raises(ValueError, match="same words, with the same ids"):
-        ensemble_predictor([predictor, Predictor(fewer, preprocessor)])
-
-
-@pytest.mark.slow
-def test_exported(predictor, tmp_path):
-    outputs = predictor.run("serving_default", REQUEST)
-    predictor.export(tmp_path / "reader" / "1")
-    exported = ExportedPredictor(tmp_path / "reader")
-    for name, values in exported.run("serving_default", REQUEST).items():
-        if values.dtype.kind == "f":
-            np.testing.assert_allclose(values, outputs[name], atol=1e-6)
-        else:
-            assert values.tolist() == outputs[name].tolist(), name
-    question, passages = REQUEST["question"][0], REQUEST["passages"][0]
-    answer = exported.answer(question=question, passages=passages)
-    assert answer.text == passages[answer.passage][answer.start : answer.end] != ""
-    none = exported.run("serving_default", {"question": ["Who?"], "passages": [[]]})
-    assert (none["answer"][0], none["start"][0]) == (b"", -1)
-    with Server({"reader": tmp_path / "reader"}, port=0) as server:
-        client = Client("reader", server.url, timeout=3600)
-        served = client.answer(question=question, passages=passages)
-        assert served.probability == pytest.approx(answer.probability, abs=1e-6)
-        assert (served.text, served.passage, served.start, served.end) == (
-            answer.text, answer.passage, answer.start, answer.end
-        )  # fmt: skip
-
-
-@pytest.mark.slow
-def test_an_exported_ensemble(predictor, tmp_path, without_graphs):
-    together = ensemble_predictor([predictor, make(seed=2)])
-    outputs = together.run("serving_default", REQUEST)
-    exported = ExportedPredictor(together.export(tmp_path / "reader" / "1"))
-    found = exported.run("serving_default", REQUEST)
-    assert found["answer"].tolist() == outputs["answer"].tolist()
-    np.testing.assert_allclose(found["probability"], outputs["probability"], atol=1e-6)
 
 
 def test_form_of_hugging_face(predictor, tmp_path):
@@ -368,28 +267,6 @@ def test_a_name_of_the_hub(predictor, tmp_path, monkeypatch, capsys, without_gra
     (version / "vocab.txt").symlink_to(written / "manifest.json")
     with pytest.raises(ValueError, match="leads out of the folder"):
         tfmrc.load("hf://a/b")
-    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(ImportError, match=r"pip install huggingface_hub. Received: 'hf://a/b'"):
-        tfmrc.load("hf://a/b")
-    assert cli.main(["answer", "hf://a/b", *question]) == 1
-    assert capsys.readouterr().err.startswith("tfmrc answer: A name of the hub needs")
-
-
-def test_commands_take_the_folder(predictor, tmp_path, capsys, without_graphs):
-    folder = str(predictor.save_hugging_face(tmp_path / "reader"))
-    table = tmp_path / "questions.csv"
-    table.write_text("question,passage\nWho named it?,The owl named it.\n", encoding="utf-8")
-    arguments = ["predict", folder, "--input", str(table), "--format", "squad"]
-    assert cli.main(arguments) == 0
-    (answer,) = json.loads(capsys.readouterr().out).values()
-    assert answer and answer in "The owl named it."
-    output = ["--output", str(tmp_path / "out.jsonl")]
-    assert cli.main([*arguments[:4], *output]) == 0
-    assert cli.main(["predict", folder, "--input", str(table), "--set", "a=1"]) == 1
-    capsys.readouterr()
-    asked = ["--question", "Who named it?", "--passage", "The owl named it."]
-    assert cli.main(["answer", folder, *asked]) == 0
-    assert capsys.readouterr().out.startswith(answer)
 
 
 def test_folders_of_other_kinds_are_refused(predictor, tmp_path):
@@ -407,45 +284,8 @@ def test_folders_of_other_kinds_are_refused(predictor, tmp_path):
         finally:
             path.write_text(before, encoding="utf-8")
 
-    with pytest.raises(ValueError, match="must hold a BertForQuestionAnswering"):
-        changed("config.json", architectures=["BertForMaskedLM"])
-    with pytest.raises(ValueError, match="model.type='Unigram'"):
-        changed("config.json", model_type="albert", architectures=["AlbertForQuestionAnswering"])
     with pytest.raises(ValueError, match="normalizer.type='BertNormalizer'"):
         changed("tokenizer.json", normalizer={"type": "NFC"})
-    with pytest.raises(ValueError, match="pre_tokenizer.type='BertPreTokenizer'"):
-        changed("tokenizer.json", pre_tokenizer={"type": "Whitespace"})
-    with pytest.raises(ValueError, match="a pair must be"):
-        changed("tokenizer.json", post_processor={"type": "ByteLevel"})
-    with pytest.raises(ValueError, match="added_tokens.normalized=False"):
-        changed(
-            "tokenizer.json", added_tokens=[{"id": 9, "content": "x", "special": True,
-                                             "normalized": True}]
-        )  # fmt: skip
     (folder / "model.safetensors").unlink()
     with pytest.raises(FileNotFoundError, match="no model.safetensors"):
         load_hugging_face(folder)
-
-
-@pytest.mark.slow
-def test_fine_tuning_finds_the_answer(without_graphs):
-    predictor = make(seed=3, num_layers=1)
-    records = {
-        "question": ["Who named it?"] * 2,
-        "passages": [["The mill is high."], ["It is the owl."]],
-        "span": [[0, 4, 8], [0, 10, 13]],
-    }
-    x, y, weight = predictor.preprocessor.batch(
-        {name: np.array(values) for name, values in records.items()}
-    )
-    settings = training.extractive_reader(
-        model=predictor.model, steps=40, learning_rate=0.05, encoder_learning_rate=0.03
-    )
-    predictor.model.compile(**settings, run_eagerly=True)
-    for _ in range(40):
-        predictor.model.train_on_batch(x, y, weight)
-    answers = [
-        predictor.answer(question=question, passages=passages)
-        for question, passages in zip(records["question"], records["passages"], strict=True)
-    ]
-    assert [answer.text for answer in answers] == ["mill", "owl"]

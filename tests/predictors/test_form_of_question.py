@@ -1,7 +1,5 @@
 """One form of question: every answerer takes passages, in Python as in its export."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,6 @@ import tfmrc
 from tests.predictors import test_daanet, test_extractive_reader, test_san
 from tests.running import eagerly
 from tests.serving.predictors import assert_same_arrays, make_predictor
-from tfmrc.storage.manifest import write_manifest
 
 pytestmark = pytest.mark.usefixtures("exports_once")
 
@@ -66,34 +63,6 @@ def test_an_empty_passage_changes_nothing_and_no_passage_is_an_answer(case):
     assert (few.text, few.passage) == (more.text, more.passage)
     assert few.probability == pytest.approx(more.probability, rel=1e-4)
     assert 0 <= none.probability <= 1 and not none.truncated
-
-
-def test_a_card_describes_every_input_and_output(case):
-    card = case[2].saved_model.card
-    assert set(card["inputs"]) >= {"question", "passages"}
-    for entries in (card["inputs"], card["outputs"]):
-        assert all(entry["meaning"] for entry in entries.values())
-    for signature in card["signatures"].values():
-        assert all(entry["meaning"] for entry in signature["outputs"].values())
-
-
-def test_a_written_answer_has_the_passage_that_all_words_are_from(answer_arrays):
-    outputs = answer_arrays
-    for row, count in enumerate(outputs["num_words"]):
-        kinds = outputs["word_passages"][row, :count].tolist()
-        expected = kinds[0] if count and len(set(kinds)) == 1 else -1
-        assert outputs["passage"][row] == expected
-
-
-def test_an_export_of_an_earlier_form_is_refused(tmp_path):
-    path = test_san.make_predictor().export(tmp_path / "spans" / "1")
-    file = path / "assets.extra" / "model_card.json"
-    card = json.loads(file.read_text())
-    del card["format"]
-    file.write_text(json.dumps(card))
-    write_manifest(path)
-    with pytest.raises(ValueError, match="was exported by another tfmrc, .*: export it again.$"):
-        tfmrc.load(path)
 
 
 def test_the_probabilities_of_san_by_hand():

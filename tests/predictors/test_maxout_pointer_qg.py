@@ -100,11 +100,6 @@ def test_a_process_without_tfmrc_asks_the_same(exported, arrays, loader):
     assert found[3]["outputs"]["truncated"] == [True]
 
 
-def test_an_answer_that_does_not_occur_is_a_value_error(predictor):
-    with pytest.raises(ValueError, match="^.?An answer must have words and occur in its passage"):
-        predictor.ask(passage="The hill is high.", answer="valley")
-
-
 @pytest.mark.usefixtures("without_graphs")
 def test_signatures_with_a_place_and_with_a_passage_alone(exported, predictor):
     signatures = tf.saved_model.load(str(exported)).signatures
@@ -155,30 +150,6 @@ def test_an_export_asks_by_one_call(exported, predictor):
     assert list(export.generate_from_passage(passage)) == [proposed]  # one text is one passage
     with pytest.raises(ValueError, match="occur in its passage"):
         export.ask(passage=passage, answer="Zoe")
-
-
-@pytest.mark.usefixtures("without_graphs")
-def test_questions_about_candidates_say_if_the_passage_was_cut(predictor):
-    long = "the hill is high and the river is high and in the river is 1912 metres."
-    [[short], [cut]] = predictor.generate_from_passage(["It is 1912.", long], **OPTIONS)
-    alone = predictor.ask(passage=long, answer="1912", **OPTIONS)
-    assert (short.truncated, cut.truncated, alone.truncated) == (False, True, True)
-    [[same]] = predictor.generate_from_passage("It is 1912.", **OPTIONS)
-    assert (same.text, same.answer_start) == (short.text, 6)
-
-
-@pytest.mark.usefixtures("without_graphs")
-def test_an_export_asks_by_command(exported, predictor, capsys):
-    to = str(exported)
-    given = ["--passage", REQUEST["passage"][1], "--answer", REQUEST["answer"][1]]
-    assert cli.main(["ask", to, *given, "--json"]) == 0
-    asked = json.loads(capsys.readouterr().out)[0]
-    right = ask(predictor, REQUEST["passage"][1], REQUEST["answer"][1], **OPTIONS)[0]
-    assert (asked["text"], asked["answer_start"]) == (right.text, 21)
-    assert cli.main(["ask", to, "--passage", "nothing here."]) == 0
-    assert "nothing to ask about" in capsys.readouterr().out
-    assert cli.main(["answer", to, "--question", "Who?", *given[:2]]) == 1
-    assert "does not answer questions" in capsys.readouterr().err
 
 
 def test_requests_of_a_server_s_batch_are_answered_as_alone(exported):

@@ -1,22 +1,18 @@
 """Predictors of all papers, with what is pretrained: from strings to strings, saved, exported.
 
-With a pretrained encoder, the papers' contextual embeddings (ELMo, CoVe), features of words, and a
-vocabulary of all words of pretrained vectors.
+With a pretrained encoder, the papers' contextual embeddings (ELMo, CoVe), and features of words.
 """
-
-import json
 
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from tests.layers.weights import randomise
 from tests.models import encoded
 from tests.models.papers import masque_with_elmo, san_with_cove
 from tests.running import eagerly
 from tests.serving.predictors import assert_same_arrays, assert_same_outputs, run_loader
-from tfmrc import Predictor, encoders, models, preprocessing, text, training
+from tfmrc import Predictor, encoders, models, preprocessing, text
 
 pytestmark = pytest.mark.usefixtures("exports_once")
 
@@ -44,7 +40,6 @@ CASES |= {
     "SAN with CoVe": CASES["SAN"],
     "Masque with features": ("serving_default", STYLED, {"max_length": 3}),
     "DAANet with features": ("answer", QUESTIONS | OF_PASSAGES, {"max_length": 3}),
-    "SAN with all words of vectors": CASES["SAN"],
 }
 KINDS = {
     "SAN": (
@@ -96,19 +91,11 @@ def without_encoder(name):
     paper, _, what = name.partition(" with ")
     if what in ("ELMo", "CoVe"):
         return Predictor(*{"ELMo": masque_with_elmo, "CoVe": san_with_cove}[what]())
-    if what == "features":
-        preprocessor = getattr(preprocessing, f"{paper}Preprocessor")(
-            text.Vocabulary(WORDS, num_oov_buckets=2), generation_vocabulary_size=8,
-            word_features=True, **({"num_passages": 2} if paper == "Masque" else {}),
-        )  # fmt: skip
-        model = getattr(models, paper)(**preprocessor.model_kwargs(), **SMALL[paper])
-    else:
-        keys = {"Éala": 0, "Brannoch": 0, "Tamsin": 1, "Hill7": 2, "the": 3}  # two of one row
-        vectors = encoders.WordVectors(np.random.default_rng(1).normal(size=(4, 8)), keys)
-        vocabulary = text.Vocabulary(WORDS, num_oov_buckets=2).with_vectors(vectors)
-        preprocessor = preprocessing.SANPreprocessor(vocabulary)
-        model = models.SAN(**preprocessor.model_kwargs(), word_dim=8, units=4, align_dim=4)
-        encoders.set_vectors(model.word_embedding, vocabulary, vectors, verbose=False)
+    preprocessor = getattr(preprocessing, f"{paper}Preprocessor")(
+        text.Vocabulary(WORDS, num_oov_buckets=2), generation_vocabulary_size=8,
+        word_features=True, **({"num_passages": 2} if paper == "Masque" else {}),
+    )  # fmt: skip
+    model = getattr(models, paper)(**preprocessor.model_kwargs(), **SMALL[paper])
     randomise(model, seed=5, scale=0.3)
     return Predictor(model, preprocessor)
 
@@ -174,59 +161,7 @@ def test_a_process_without_tfmrc_finds_the_same(case, exported, loader):
     assert_same_outputs(found["outputs"], expected, rtol=1e-3)
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(3600)
-def test_the_same_under_tensorflow_2_20(case, exported, older_python):
-    name, _, expected = case
-    signature, request, _ = CASES[name]
-    (found,) = run_loader("c_api_loader.py", exported, [request], older_python, signature)
-    assert_same_outputs(found["outputs"], expected, rtol=1e-3)
-
-
-@pytest.mark.parametrize("case", ["SAN"], indirect=True)
-def test_the_model_card_names_the_encoder(exported):
-    extra = exported / "assets.extra"
-    card = json.loads((extra / "model_card.json").read_text())
-    expected = {"family": "bert", "name": "new bert", "trained_layers": 1}
-    assert card["model"]["encoder"] == expected
-    assert "## Pretrained encoder" in (extra / "model_card.md").read_text()
-
-
 def test_passages_without_answer_candidates_have_no_questions():
     predictor = make("MaxoutPointerQG")  # in a graph: layers do not agree on zero rows outside
     found = predictor.generate_from_passage(["nothing is here", ""], max_length=2)
     assert list(found) == [[], []]
-
-
-PASSAGE = "The hill is 12 metres high. Tamsin named it."
-PAIRS = {"how high is the hill?": "12", "who named it?": "Tamsin"}
-TRAINING = {
-    "SAN": (training.san, {"learning_rate": 3e-3}, 120),
-    "DAANet": (training.daanet, {"learning_rate": 1e-2, "coverage_weight": 0.3}, 150),
-    "MaxoutPointerQG": (training.maxout_pointer_qg, {"learning_rate": 1e-2}, 120),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TRAINING)
-def test_it_learns_by_heart(name):
-    predictor = make(name, clear=False, num_layers=2, hidden_dim=32, dropout=0.0)
-    spans = [[0, PASSAGE.index(answer), PASSAGE.index(answer) + len(answer)]
-             for answer in PAIRS.values()]  # fmt: skip
-    records = {
-        "question": tf.constant(list(PAIRS)),
-        "answer": tf.constant(list(PAIRS.values())),
-        "passages": tf.constant([[PASSAGE]] * 2),
-        "span": tf.constant(spans),
-    }
-    batch = predictor.preprocessor.batch(records)
-    settings, options, steps = TRAINING[name]
-    model = predictor.model
-    model.compile(**settings(model=model, steps=steps, encoder_learning_rate=1e-3, **options))
-    model.fit(tf.data.Dataset.from_tensors(batch).repeat(steps), verbose=0)
-    with eagerly():
-        for question, answer in PAIRS.items():
-            if name != "MaxoutPointerQG":
-                assert predictor.answer(question=question, passages=[PASSAGE]).text == answer
-            if name != "SAN":
-                assert predictor.ask(passage=PASSAGE, answer=answer).text == question

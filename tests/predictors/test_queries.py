@@ -4,28 +4,9 @@ import json
 
 import httpx
 import numpy as np
-import pytest
 
 from tests.serving.small_models import write_joined
-from tfmrc.predictors.queries import answer_query, ask_query
 from tfmrc.serving import Client, Server
-
-QUESTION = {"question": "How high?", "passages": ["It is 7 metres high."]}
-OTHER = {"classify": ["text"], "embed": ["text"]}
-
-
-def test_a_model_without_a_signature_to_answer_says_so():
-    said = "^This model does not answer questions .* Its signatures are classify, embed."
-    with pytest.raises(ValueError, match=said):
-        answer_query(OTHER, **QUESTION, style=str)
-
-
-def test_a_style_of_a_model_without_styles_is_refused():
-    reader = {"serving_default": ["question", "passages"]}
-    with pytest.raises(ValueError, match=r"^This model has no styles: .* Received: style='nlg'$"):
-        answer_query(reader, **QUESTION, style="nlg")
-    query = answer_query(reader, **QUESTION, style=str)
-    assert query.inputs == {"question": ["How high?"], "passages": [["It is 7 metres high."]]}
 
 
 def test_a_client_sends_bytes_and_arrays():
@@ -44,12 +25,6 @@ def test_a_client_sends_bytes_and_arrays():
         {"text": ["a"], "size": [3]},
         {"text": [{"b64": "YQ=="}], "size": [3]},
     ]
-
-
-def test_a_position_of_numpy_is_a_plain_integer():
-    signatures = {"serving_default": ["passage", "answer"], "at": ["passage", "answer"]}
-    (start,) = ask_query(signatures, "Ann.", "Ann", np.int64(0)).inputs["answer_start"]
-    assert type(start) is int
 
 
 def test_a_single_output_has_its_name(tmp_path):

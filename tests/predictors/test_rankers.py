@@ -16,12 +16,6 @@ def test_by_hand():
     assert ranker("a", ["c", "", "a"]) == pytest.approx([0.0, 0.0, 1.0])
 
 
-def test_a_rare_word_counts_more():
-    ranker = TfIdfRanker(["the owl"] * 9 + ["the mill"])
-    owl, mill = ranker("the owl at the mill", ["an owl", "a mill"])
-    assert mill > owl
-
-
 def test_the_ranker_of_a_masque_reader():
     asked = []
 

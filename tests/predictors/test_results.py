@@ -1,12 +1,11 @@
 """Results: read from outputs, described, as JSON, in a notebook."""
 
 import json
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
-from tfmrc.predictors import GeneratedText, Result, SpanAnswer, Word
+from tfmrc.predictors import GeneratedText, Result, Word
 from tfmrc.predictors.queries import read_answer
 
 OUTPUTS = {
@@ -75,13 +74,6 @@ def test_an_empty_answer_and_one_of_strange_bytes():
     assert "the text was cut at the greatest length" in strange.describe()
 
 
-def test_outputs_of_other_models():
-    """A model without a decoder; a user's own signature, with one answer."""
-    outputs = {name: OUTPUTS[name] for name in ("relevance", "truncated")}
-    assert read_answer(outputs, 2) == GeneratedText("", relevance=(1.0, 0.0), truncated=True)
-    assert read_answer({"answer": [b"owl"], "probability": [0.5]}, 0).probability == 0.5
-
-
 SPANS = {
     "answer": [b"owl"], "start": [3], "end": [6], "passage": [1], "probability": [0.5],
     "answers": [[b"owl", b"mill", b""]], "starts": [[3, 0, -1]], "ends": [[6, 4, -1]],
@@ -104,56 +96,12 @@ WORDS = (
     Word("<b>8,611</b>", "passage", 1, 7, 12, (0.25, 0.0, 0.75), "8,611"),
     Word("metres", "vocabulary", None, None, None, (0.9, 0.05, 0.05)),
 )
-SHOWN = {
-    "plain": (
-        Result("an <owl>", probability=0.5, alternatives=(Result("a & b", probability=0.1),)),
-        ["a & b (0.1)"],
-    ),
-    "text": (
-        GeneratedText("x", words=WORDS, relevance=(0.125, 0.875), answerable_probability=0.5),
-        ["0.12 0.88", "answerable probability", "metres", "vocabulary"],
-    ),
-    "span": (
-        SpanAnswer("an owl", start=4, end=10, passage=1, truncated=True),
-        ["2, characters 4-10", "the input was longer than the model reads and was cut"],
-    ),
-    "question": (
-        GeneratedText("Who?", answer="<Ann>", answer_start=3, finished=False),
-        ["<Ann> (character 3)", "the text was cut at the greatest length"],
-    ),
-    "none": (SpanAnswer(""), ["(no words)"]),
-}
 
 
-class Texts(HTMLParser):
-    """The texts of a page; fails where a tag is not closed."""
-
-    def __init__(self, content):
-        super().__init__()
-        self.open, self.texts, self.tags, self.titles = [], [], set(), []
-        self.feed(content)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.open.append(tag)
-        self.tags.add(tag)
-        self.titles += [value for name, value in attrs if name == "title"]
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.texts.append(data)
-
-
-@pytest.mark.parametrize("kind", SHOWN)
-def test_a_notebook_shows_html_without_scripts_where_texts_stay_texts(kind):
-    result, texts = SHOWN[kind]
-    found = Texts(result._repr_html_())
-    assert found.tags <= {"div", "p", "table", "tr", "td", "span"}
-    assert found.texts[0] == (result.text or "(no words)")
-    assert set(texts) <= set(found.texts)
-    if kind == "text":
-        origin = "passage 2, characters 7-12, written '8,611'"
-        assert found.titles[0] == f"{origin}  (vocabulary 0.25, question 0.00, passage 0.75)"
+def test_a_notebook_shows_texts_as_texts():
+    other = Result("a & b", probability=0.1)
+    found = Result("an <owl>", probability=0.5, alternatives=(other,))._repr_html_()
+    assert "an &lt;owl&gt;" in found and "a &amp; b (0.1)" in found and "<owl>" not in found
+    found = GeneratedText("x", words=WORDS, relevance=(0.125, 0.875))._repr_html_()
+    assert "&lt;b&gt;8,611" in found and "<b>8,611" not in found and "0.12 0.88" in found
+    assert "passage 2, characters 7-12, written" in found

@@ -1,7 +1,6 @@
 """Spans from strings: exact words of the passage, windows, several passages, tags, export."""
 
 import json
-import time
 from types import SimpleNamespace
 
 import keras
@@ -9,7 +8,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.growth import growth
 from tests.running import eagerly
 from tests.serving.predictors import (
     LOADERS,
@@ -154,15 +152,6 @@ def test_spans_far_from_each_other_are_not_taken_for_one():
     assert best.log_probability.numpy().tolist() == [[-1.0, -2.0, -3.0]]
 
 
-def test_spans_of_many_windows_take_linear_time():
-    def best(windows):
-        begin = tf.range(windows)[:, None]
-        row, scores = 0 * begin[:, 0], tf.cast(begin % 97, tf.float32)
-        return san.best_of_windows(row, row, begin, begin, scores, 1, 1).begin.numpy()
-
-    assert growth(best, int, 2_000, clock=time.process_time) < 8
-
-
 def test_an_ensemble_reads_by_the_mean_of_its_members(tmp_path):
     first, second = (make_predictor(seed, model={"num_layers": 1}) for seed in (1, 2))
     together = ensemble_predictor([first, second])
@@ -221,19 +210,6 @@ def test_a_process_without_tfmrc_finds_the_same(exported, arrays, loader):
     assert refused["code"] == 3 and "questions and passages" in refused["error"]
 
 
-def test_command_line_answers_from_the_likeliest_passage(exported, predictor, capsys):
-    passages = ["A hill.", PASSAGE, "The mill is high."]
-    with eagerly():
-        answer = predictor.answer(question="How high?", passages=passages, **OPTIONS)
-    asked = ["answer", str(exported), "--question", "How high?"]
-    for passage in passages:
-        asked += ["--passage", passage]
-    assert cli.main([*asked, "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert (said["text"], said["passage"]) == (answer.text, answer.passage)
-    assert said["start"] == answer.start and len(said["alternatives"]) == len(answer.alternatives)
-
-
 def test_the_command_exports_a_run_that_holds_a_predictor(predictor, capsys, tmp_path, monkeypatch):
     exports = []
 
@@ -255,24 +231,12 @@ def test_the_command_exports_a_run_that_holds_a_predictor(predictor, capsys, tmp
     found = [(kind, metrics, path.absolute()) for kind, metrics, path, _ in exports]
     assert found == [(SANPredictor, {"f1": 0.5}, tmp_path / name) for name in names]
     assert [overwrite for *_, overwrite in exports] == [False, False, True]
-    assert cli.main(["export", str(tmp_path)]) == 1
-    said = capsys.readouterr().err
-    assert f"There is no saved predictor, run or export in {tmp_path}. Models in" in said
-    assert cli.main(["ask", "stochastic-1", "--passage", "An owl flew."]) == 1
-    assert "answers questions and asks none: use `tfmrc answer`" in capsys.readouterr().err
 
 
 def test_requests_of_a_server_s_batch_are_answered_as_alone(exported):
     rows = zip(*REQUEST.values(), strict=True)
     alone = [{"question": [question], "passages": [passages]} for question, passages in rows]
     assert_batched_as_alone(exported, [*alone, REQUEST])
-
-
-@pytest.mark.usefixtures("without_graphs")
-def test_no_questions_give_no_answers(predictor):
-    outputs = predictor.run("serving_default", {"question": [], "passages": []}, **OPTIONS)
-    assert {len(values) for values in outputs.values()} == {0}
-    assert outputs["answers"].ndim == 2 and outputs["start"].dtype == np.int32
 
 
 def tag(questions, passages):

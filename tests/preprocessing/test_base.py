@@ -9,11 +9,9 @@ import warnings
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from tfmrc import encoders, models, preprocessing
-from tfmrc.data import Example, ExampleStream, Span, make_dataset, with_exact_spans
-from tfmrc.preprocessing import span_labels
+from tfmrc.data import Example, Span, with_exact_spans
 from tfmrc.text import Vocabulary
 
 EXAMPLES = [
@@ -60,22 +58,6 @@ def test_a_preprocessor_settles_the_sizes_of_its_model(name):
     assert preprocessor.styles == ("span",) and preprocessor.annotations == ()
 
 
-def test_the_sizes_of_each_model():
-    vocabulary = Vocabulary(["the", "king"], num_oov_buckets=3)
-    san = preprocessing.SANPreprocessor(vocabulary, lemmas=True, pos_tags=["N", "V"])
-    assert san.model_kwargs() == {
-        "vocabulary_size": 9, "num_exact_match": 3, "num_pos": 2, "num_ner": 0
-    }  # fmt: skip
-    assert tuple(san.annotations) == ("question_lemmas", "passage_lemmas", "passage_pos")
-    masque = preprocessing.MasquePreprocessor(vocabulary, styles=("qa", "nlg"), num_passages=4)
-    generator = {"vocabulary_size": 9, "generation_vocabulary_size": 6, "num_oov_buckets": 3}
-    assert masque.model_kwargs() == {**generator, "num_styles": 2, "num_passages": 4}
-    asking = preprocessing.MaxoutPointerQGPreprocessor(vocabulary, generation_vocabulary_size=5)
-    assert asking.model_kwargs() == {**generator, "generation_vocabulary_size": 5}
-    dual = preprocessing.DAANetPreprocessor(vocabulary, num_characters=50)
-    assert dual.model_kwargs() == {**generator, "num_characters": 50}
-
-
 def test_from_examples_counts_words_and_takes_the_styles_that_occur():
     examples = [
         Example("1", "a a b", ("a b c",), {"nlg": ("c",)}),
@@ -91,14 +73,6 @@ def test_from_examples_counts_words_and_takes_the_styles_that_occur():
     unanswered = [Example("3", "a", ("b",))]
     assert preprocessing.MasquePreprocessor.from_examples(unanswered).styles == ("qa",)
     assert Toy.from_examples(examples[:1]).styles == ("nlg",)  # passed on as `**sizes`
-
-
-def test_dataset_is_make_dataset():
-    preprocessor = preprocessing.SANPreprocessor.from_examples(EXAMPLES)
-    ours = list(preprocessor.dataset(EXAMPLES, 1, shuffle=True, seed=3))
-    theirs = list(make_dataset(EXAMPLES, preprocessor, 1, shuffle=True, seed=3))
-    assert len(ours) == 2
-    tf.nest.map_structure(np.testing.assert_array_equal, ours, theirs)
 
 
 def test_answers_without_a_span_are_said_before_training():
@@ -128,52 +102,14 @@ def test_answers_of_other_styles_are_said_before_training():
     preprocessor.dataset([unanswerable], 2)
 
 
-def test_spans_of_streams_are_looked_for_in_the_first_records(monkeypatch):
-    """A stream may be long: it is read again for training."""
-    monkeypatch.setattr(span_labels, "FIRST", 2)
-    without = [dataclasses.replace(example, spans=()) for example in EXAMPLES]
-    preprocessor = preprocessing.SANPreprocessor.from_examples(without)
-    looked_at = []
-
-    def stream(examples):
-        def read(report):
-            for example in examples:
-                looked_at.append(example.id)
-                yield dataclasses.replace(example, id=str(len(looked_at)))
-
-        return ExampleStream(read)
-
-    with pytest.raises(ValueError, match="2 answers without a span in the first 2 examples"):
-        preprocessor.dataset(stream(without * 5), 2)
-    assert len(looked_at) == 2
-    with pytest.raises(ValueError, match="2 answers without a span in the first 2 examples"):
-        preprocessor.dataset(lambda: stream(without), 2)
-    with pytest.warns(UserWarning, match="1 of 2 answers in the first 2 examples have no span"):
-        preprocessor.dataset(stream([without[0], EXAMPLES[1]]), 2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        batches = preprocessor.dataset(iter(EXAMPLES), 1)  # can be read once
-        assert len(list(batches)) == 2
-
-
 WRONG = [
     (TypeError, "MasquePreprocessor .*did you mean `question_length`.*question_lenght=3",
      lambda: preprocessing.MasquePreprocessor(words(), question_lenght=3)),
     (TypeError, "did you mean `question_length`",
      lambda: preprocessing.MasquePreprocessor.from_examples(EXAMPLES, question_lenght=3)),
-    (TypeError, "did you mean `min_count`",
-     lambda: preprocessing.MasquePreprocessor.from_examples([], min_cout=2)),
-    (TypeError, "dataset has no argument .*did you mean `shuffle`",
-     lambda: preprocessing.MasquePreprocessor(words()).dataset(EXAMPLES, 1, shufle=True)),
-    (ValueError, "`question_length` must be an int of 1 or more",
-     lambda: preprocessing.SANPreprocessor(words(), question_length=0)),
     (ValueError, "stride=500", lambda: preprocessing.SANPreprocessor(words(), stride=500)),
     (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(words(), styles="span")),
     (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(words(), styles=())),
-    (ValueError, "Styles must be",
-     lambda: preprocessing.SANPreprocessor(words(), styles=("", "a"))),
-    (ValueError, "Styles must be",
-     lambda: preprocessing.SANPreprocessor(words(), styles=["a"] * 2)),
     (ValueError, "`context` is one of",
      lambda: preprocessing.MaxoutPointerQGPreprocessor(words(), context="sentense")),
 ]  # fmt: skip

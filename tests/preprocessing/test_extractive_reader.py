@@ -1,6 +1,5 @@
 """Windows of an extractive reader beside those of the package `tokenizers`; training batches."""
 
-import time
 from functools import partial
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 import tensorflow as tf
 from tokenizers import Tokenizer
 
-from tests.growth import growth
 from tfmrc import encoders, preprocessing
 from tfmrc.data import Example, Span
 from tfmrc.encoders.families import FAMILIES
@@ -67,9 +65,7 @@ def test_windows_are_those_of_tokenizers(encoder, reference):
     ("length", "given", "window", "overlap"),
     [
         (512, {}, 384, 128),
-        (384, {}, 384, 128),
         (128, {}, 128, 30),  # 61 subwords of the passage beside a question of 64
-        (512, {"window_length": 256}, 256, 128),
         (512, {"window_length": 80, "question_length": 8}, 80, 34),
         (128, {"overlap": 20}, 128, 20),
     ],
@@ -113,15 +109,6 @@ def test_long_questions_and_passages_are_cut(encoder):
     assert read["truncated"].numpy().tolist() == [True, True]
     assert read["encoder_ids"].numpy()[0].tolist().count(4) == 8
     assert (read["starts"].numpy()[1] >= 0).sum() == 7
-
-
-def test_a_long_passage_takes_linear_time(encoder):
-    preprocessor = make(encoder)
-
-    def read(passage):
-        return preprocessor.source(["who"], [passage])["ends"].numpy()
-
-    assert growth(read, lambda words: "owl " * words, 20_000, clock=time.process_time) < 5
 
 
 def test_styles_are_those_of_the_examples(encoder):

@@ -67,16 +67,6 @@ def test_without_a_relevant_passage_among_those_that_are_read_no_answer_is_train
     assert not y["ranker"].numpy()[[0, 1, 3, 4]].any()
 
 
-def test_nothing_counts(records):
-    records |= {"answer": tf.fill([5], "")}
-    del records["answerable"], records["relevance"]
-    x, y, weight = preprocessor().batch(records)
-    assert x["target_ids"].numpy().tolist() == [[3]] * 5
-    for tensor in weight.values():
-        assert not tensor.numpy().any()
-    assert not y["ranker"].numpy().any() and not y["classifier"].numpy().any()
-
-
 def test_gold_relevance(records):
     x, _, _ = preprocessor(gold_relevance=True).batch(records)
     # Unknown relevance of a real passage counts as relevant: nothing is held back.

@@ -115,12 +115,3 @@ def test_long_passages_are_read_in_windows_of_their_own(encoder, reading):
                 assert first // (windows * width) == number
             assert pieces[row, number, 0].tolist() == [number * windows * width, 1]
             assert not pieces[row, number, 1 + len(split) :].any()
-
-
-def test_nothing_to_read(encoder):
-    source = make(encoder).source(["", "owl"], [["", "", ""], ["", "", ""]], ["qa", "qa"])
-    assert not source["encoder_ids"].numpy().any()
-    assert not source["passage_pieces"].numpy().any()
-    assert source["passage_pieces"].shape == (2, 3, 1, 2)
-    assert source["question_pieces"].numpy().tolist() == [[[0, 0]], [[1, 1]]]
-    assert source["question_encoder_ids"].numpy().tolist() == [[[2, 3, 0]], [[2, 7, 3]]]

@@ -42,27 +42,6 @@ def test_ids():
     assert {tensor.dtype for name, tensor in source.items() if name.endswith("ids")} == {tf.int32}
 
 
-def test_missing_and_empty_passages():
-    result = lists(
-        preprocessor(num_passages=3).source(
-            ["Who?", "", " "],
-            [["", "the", " "], ["", "", ""], ["\n", "", "met"]],
-            ["qa", "qa", "qa"],
-        )
-    )
-    assert result["question_ids"] == [[1, 1], [0, 0], [0, 0]]
-    assert result["passage_ids"] == [
-        [[0, 0], [2, 4], [2, 0]],
-        [[0, 0], [0, 0], [0, 0]],
-        [[2, 0], [0, 0], [2, 6]],
-    ]
-    assert result["extended_ids"] == [
-        [7, 8, 0, 0, 0, 4, 0, 0],
-        [0, 0, 0, 0, 0, 0, 0, 0],
-        [0, 0, 0, 0, 0, 0, 0, 6],
-    ]
-
-
 @pytest.mark.parametrize("passages", [[[""]], [["", ""]], np.zeros([1, 0], "S1")])
 def test_nothing_at_all_has_length_one(passages):
     result = lists(preprocessor().source([""], passages, ["qa"]))
@@ -72,47 +51,9 @@ def test_nothing_at_all_has_length_one(passages):
     assert result["truncated"] == [False]
 
 
-def test_truncation_is_said():
-    result = preprocessor(passage_length=2, question_length=1).source(
-        ["who", "who ?", "who", "who", "who "],
-        [["the king", "the", ""], ["", "", ""], ["a b c", "", ""], ["", "", "x"], ["", "the", " "]],
-        ["qa"] * 5,
-    )
-    assert result["truncated"].numpy().tolist() == [False, True, True, True, True]
-    assert result["question_ids"].shape == (5, 1)
-    assert result["passage_ids"].shape == (5, 2, 3)
-    assert result["passage_ids"][2].numpy().tolist() == [[2, 1, 1], [0, 0, 0]]
-
-
-def test_a_word_that_was_cut_is_not_a_first_occurrence():
-    result = preprocessor(question_length=1).source(["a b"], [["b"]], ["qa"])
-    assert result["extended_ids"].numpy().tolist() == [[7, 0, 9, 0, 0]]
-
-
-def test_a_hundred_thousand_words():
-    result = preprocessor(num_passages=2).source(
-        ["king " * 100_000, "who"], [["k2 " * 100_000, "k2"], ["", ""]], ["qa", "qa"]
-    )
-    assert result["question_ids"].shape == (2, 100)
-    assert result["passage_ids"].shape == (2, 2, 101)
-    assert result["truncated"].numpy().tolist() == [True, False]
-    assert set(result["extended_ids"][0, 101:201].numpy().tolist()) == {7 + 101}
-    assert int(result["extended_ids"][0, 202]) == 7 + 101
-
-
 def test_any_bytes_and_emoji():
     thumb = "👍🏽".encode()
     source = preprocessor().source([b"\xff " + thumb], [[b"\xe4\xbd " + thumb + b" \xff"]], ["qa"])
     assert source["extended_ids"].numpy().tolist() == [[7, 8, 0, 7, 8, 7, 0, 0, 0, 0]]
     assert text_of(source["words"])[0][3:6] == ["\ufffd", "👍🏽", "\ufffd"]
     assert source["starts"].numpy()[0, 3:6].tolist() == [0, 2, 5]
-
-
-def test_static_shapes_in_a_graph():
-    specs = [tf.TensorSpec(shape, tf.string) for shape in ([None], [None, None], [None])]
-    graph = tf.function(preprocessor(num_passages=5).source, autograph=False).get_concrete_function(
-        *specs
-    )
-    shapes = graph.output_shapes
-    assert shapes["passage_ids"].as_list() == [None, 5, None]
-    assert shapes["question_ids"].rank == shapes["extended_ids"].rank == 2

@@ -75,14 +75,3 @@ def test_the_passage_alone(encoder, options):
     assert source["encoder_ids"].numpy().tolist() == [[ids(encoder, sequence)]]
     assert not source["segment_ids"].numpy().any()
     assert source["passage_pieces"].numpy().tolist() == [[[1, 1], [2, 1], [3, 2]]]
-
-
-def test_windows_of_a_long_passage(encoder):
-    passage = " ".join(["the kings met"] * 12 + ["Bo"])
-    source = made(encoder).source([passage], ["Bo"])
-    assert source["encoder_ids"].shape[1] > 1
-    expected = {"the": ["the"], "kings": ["king", "##s"], "met": ["met"], "Bo": ["bo"]}
-    found = words(encoder, source)
-    assert len(found) == 37 and all(pieces == expected[word] for word, pieces in found)
-    for window in source["encoder_ids"].numpy()[0]:
-        assert window[:3].tolist() == ids(encoder, "[CLS] bo [SEP]")

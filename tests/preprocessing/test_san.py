@@ -1,12 +1,9 @@
 """SAN's preprocessor: matches, tags, spans and windows, against loops over the same words."""
 
-import time
-
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.growth import growth
 from tfmrc.data import Example, Span, make_dataset
 from tfmrc.preprocessing import SANPreprocessor
 from tfmrc.text import Tokenizer, Vocabulary
@@ -104,18 +101,6 @@ def test_an_answer_whose_end_is_cut_is_not_trained_on():
     assert (begin.numpy(), end.numpy()) == ([0], [0])
 
 
-def test_windows_of_a_long_passage_take_linear_time():
-    preprocessor = built(passage_length=40, stride=20)
-
-    def windows(source):
-        return preprocessor.windows(source)["exact_match"].numpy()
-
-    def source(words):
-        return preprocessor.source(["Who?"], ["owl " * words], limit=words)
-
-    assert growth(windows, source, 8_000, clock=time.process_time) < 8
-
-
 @pytest.mark.parametrize("length, stride", [(4, 2), (4, 4), (3, 1), (50, 20)])
 def test_windows_hold_every_word_and_nothing_else(length, stride):
     preprocessor = built(passage_length=length, stride=stride, pos_tags=TAGS)
@@ -165,12 +150,3 @@ def test_batches_for_fit():
     np.testing.assert_array_equal(y["end"], [1, -1, -1])
     np.testing.assert_array_equal(weight["begin"], [3, 0, 0])
     np.testing.assert_array_equal(x["passage_ids"][0, :3], [4, 5, 6])
-
-
-@pytest.mark.parametrize("length, stride", [(400, 200), (80, 40), (5, 2), (1, 1)])
-def test_the_stride_follows_from_the_length(length, stride):
-    preprocessor = built(passage_length=length)
-    assert preprocessor.stride == stride
-    assert preprocessor.get_config()["stride"] is None
-    twin = SANPreprocessor.from_config(preprocessor.get_config(), preprocessor.vocabulary)
-    assert twin.stride == stride

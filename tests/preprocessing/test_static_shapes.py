@@ -121,63 +121,22 @@ def same_subwords(expected_ids, expected, ids, pieces):
     np.testing.assert_array_equal(flat[here[..., 0][real]], flat_expected[there[..., 0][real]])
 
 
-def test_the_number_of_windows_is_a_power_of_two(encoder):
-    text = encoder.subwords.cut([["it"] * 40])
-    with static_shapes():
-        ids = encoder.subwords.separate(text)["encoder_ids"]
-    windows = encoder.subwords.separate(text)["encoder_ids"].shape[1]
-    assert windows == 5 and tuple(ids.shape) == (1, 8, 12)
-    np.testing.assert_array_equal(ids[:, :windows], encoder.subwords.separate(text)["encoder_ids"])
-    assert (ids.numpy()[:, windows:] == encoder.subwords.pad_id).all()
-
-
-@pytest.mark.parametrize(
-    "kind, model_class, sizes",
-    [
-        (
-            SANPreprocessor,
-            models.SAN,
-            {
-                "encoder_use": "answer",
-                "dropout": 0.0,
-                "word_dim": 8,
-                "units": 4,
-                "align_dim": 4,
-                "num_layers": 1,
-                "num_steps": 2,
-            },
-        ),
-        (
-            MasquePreprocessor,
-            models.Masque,
-            {
-                "preset": "masque_demo",
-                "encoder_use": "reader",
-                "word_dim": 16,
-                "hidden_dim": 16,
-                "num_shared_blocks": 1,
-                "num_question_blocks": 1,
-                "num_passage_blocks": 1,
-                "num_decoder_blocks": 1,
-            },
-        ),
-    ],
-)
-def test_a_model_gives_the_same_for_batches_of_one_shape(kind, model_class, sizes, encoder):
+def test_a_model_gives_the_same_for_batches_of_one_shape(encoder):
     """Also where whole windows of the encoder are padding: three of them become four."""
     long = example("4", "Who?", "Ada met the kings. It rained. Bo met the king.", "Ada")
-    lengths = {"passage_length": 14, "question_length": 7, "styles": ("span",)}
-    preprocessor = kind(Vocabulary(WORDS), encoder=encoder, **lengths, **KINDS[kind])
-    preset = sizes.get("preset")
-    given = {name: value for name, value in sizes.items() if name != "preset"}
-    given |= preprocessor.model_kwargs() | {"encoder": encoder}
-    model = model_class.from_preset(preset, **given) if preset else model_class(**given)
+    preprocessor = SANPreprocessor(
+        Vocabulary(WORDS), encoder=encoder, passage_length=14, question_length=7, styles=("span",)
+    )
+    sizes = {"word_dim": 8, "units": 4, "align_dim": 4, "num_layers": 1, "num_steps": 2}
+    model = models.SAN(
+        **sizes, **preprocessor.model_kwargs(), encoder=encoder, encoder_use="answer", dropout=0.0
+    )
     outputs, windows = [], []
     for static in (False, True):
         with static_shapes() if static else nullcontext():
             x, y, weights = preprocessor.batch(records_of(long))
         outputs.append((model(x, training=False), y, weights))
-        windows.append(x["encoder_ids"].shape[1] // getattr(preprocessor, "num_passages", 1))
+        windows.append(x["encoder_ids"].shape[1])
     assert windows == [3, 4]
     (plain, *_), (static_outputs, *_) = outputs
     for name, expected in plain.items():

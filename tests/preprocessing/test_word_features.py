@@ -75,12 +75,6 @@ def test_an_example_alone_and_the_training_batch_have_the_same_features():
     assert not nothing["question_features"].numpy().any()
 
 
-def test_words_that_were_cut_match_nothing():
-    source = masque(question_length=1).source(["the owl"], [["owl the"]], ["qa"])
-    match = source["passage_features"].numpy()[0, 0, :, 1]
-    assert match.tolist() == [0.0, 0.0, 1.0]
-
-
 def test_daanet_compares_the_passage_with_what_each_task_is_given():
     built = DAANetPreprocessor(Vocabulary(["the"]), word_features=True)
     passages = ["The owl MOVES émile", "IBM"]

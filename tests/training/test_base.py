@@ -62,10 +62,6 @@ def test_errors():
         training.compile_arguments(models.SAN(**SMALL), steps=10, epoch_per_halving=1)
     with pytest.raises(ValueError, match="register_training"):
         training.compile_arguments(toy.model(), steps=10)
-    full = toy.model()
-    outputs = {"decoder": full.output["decoder"], "pointer": full.output["ranker"]}
-    with pytest.raises(ValueError, match=r"Received: outputs=\('decoder', 'pointer'\)"):
-        training.masque(steps=10, warmup_steps=1, model=keras.Model(full.inputs, outputs))
     with pytest.raises(ValueError, match="Received: warmup_steps=10, steps=10"):
         training.masque(steps=10, warmup_steps=10)
 

@@ -4,9 +4,9 @@ import keras
 import numpy as np
 import pytest
 
-from tfmrc import Predictor, encoders, models, preprocessing, training
+from tfmrc import encoders, models, training
 from tfmrc.ops.masking import LOG_ZERO
-from tfmrc.training.distillation import SoftTargets, Teacher
+from tfmrc.training.distillation import SoftTargets
 from tfmrc.utils import keras_private
 
 BATCH = {
@@ -108,28 +108,3 @@ def test_the_teacher_reads_without_dropout_in_training(monkeypatch):
         for name, value in teacher(BATCH).items():
             np.testing.assert_allclose(soft[name], value, rtol=1e-6)
     assert not np.array_equal(given[0][0]["begin"], given[1][0]["begin"])  # the student has dropout
-
-
-def test_a_teacher_is_made_again_from_its_configuration():
-    teacher = Teacher(model=reader(2))
-    again = Teacher.from_config(teacher.get_config())
-    again.model.set_weights(teacher.model.get_weights())
-    for name, value in teacher(BATCH).items():
-        np.testing.assert_array_equal(again(BATCH)[name], value)
-
-
-def test_the_policy_is_that_of_the_student():
-    student = reader(1)
-    model = training.Distillation(student=student, teacher=reader(2))
-    assert model.dtype_policy == student.dtype_policy and "dtype" not in model.get_config()
-
-
-def test_a_predictor_is_made_of_the_student():
-    model = training.Distillation(student=reader(1), teacher=reader(2))
-    encoder = encoders.from_vocabulary(["owl", "hill", "who"], length=16)
-    preprocessor = preprocessing.ExtractiveReaderPreprocessor(
-        encoder=encoder, window_length=16, overlap=4, question_length=6
-    )
-    with pytest.raises(ValueError, match="Its `student` is the model.*model=Distillation"):
-        Predictor(model, preprocessor)
-    assert Predictor(model.student, preprocessor).tasks

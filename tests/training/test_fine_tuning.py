@@ -55,24 +55,6 @@ def test_the_defaults_of_every_paper(made, name):
     assert any(factor < 1 for factor in factors.values())
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_what_is_given_counts(made, name):
-    given = {"learning_rate": 0.002, "encoder_learning_rate": 0.001, "layer_decay": 0.5}
-    given["clip_norm"] = 3.0
-    if name in ("masque", "san", "daanet"):
-        given["ema"] = 0.9
-    arguments = training.compile_arguments(made[name], steps=100, **given)
-    optimizer = arguments["optimizer"]
-    assert rate(optimizer) == (0.002, 10, 90) and optimizer.clip_norm == 3.0
-    assert (optimizer.use_ema, optimizer.ema_momentum) == (True, 0.9) or "ema" not in given
-    factors = optimizer.learning_rate_multipliers
-    top, below = (
-        next(factor for path, factor in factors.items() if f"transformer_layer_{n}/" in path)
-        for n in (1, 0)
-    )
-    assert (top, below) == (pytest.approx(0.5), pytest.approx(0.25))
-
-
 def test_the_optimizer():
     optimizer = fine_tuning_optimizer(
         encoder(), steps=40, learning_rate=0.002, encoder_learning_rate=0.0005, layer_decay=0.5,

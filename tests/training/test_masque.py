@@ -71,22 +71,6 @@ def test_losses_are_means_over_what_is_known_against_float64():
         assert logs[f"{part}_loss"] == pytest.approx(entropy[weight[part] > 0].mean(), rel=1e-5)
 
 
-def test_parts_that_the_model_lacks_are_left_out():
-    full = toy.model()
-    part = keras.Model(full.inputs, {"decoder": full._outputs_struct["decoder"]})
-    arguments = training.masque(steps=10, warmup_steps=1, model=part)
-    assert list(arguments["loss"]) == list(arguments["loss_weights"]) == ["decoder"]
-
-
-def test_float16_scales_the_loss():
-    keras.config.set_dtype_policy("mixed_float16")
-    try:
-        arguments = training.masque(steps=10, warmup_steps=1)
-    finally:
-        keras.config.set_dtype_policy("float32")
-    assert isinstance(arguments["optimizer"], training.LossScale)
-
-
 def test_arguments_survive_saving_the_compiled_model(tmp_path):
     model = toy.model()
     arguments = training.masque(steps=10, warmup_steps=1, model=model)

@@ -7,7 +7,6 @@ import pytest
 from tests.models import questions
 from tfmrc import training
 from tfmrc.losses import SequenceNLL
-from tfmrc.training.maxout_pointer_qg import halvings
 
 
 def rates_of(optimizer, steps):
@@ -28,15 +27,6 @@ def test_rate_of_the_papers_twenty_epochs():
     assert rates_of(again, 7 * 20) == rates
     # Without the number of updates per epoch, `steps` are the paper's 20 epochs.
     assert rates_of(training.maxout_pointer_qg(steps=7 * 20)["optimizer"], 7 * 20) == rates
-
-
-@pytest.mark.parametrize(("first", "every"), [(8, 2), (3, 1), (1, 1), (30, 5)])
-def test_every_step_has_the_rate_of_its_epoch(first, every):
-    schedule = halvings(0.1, steps=100, steps_per_epoch=5, first_epoch=first, every=every)
-    for step in range(100):
-        epoch = step // 5 + 1
-        count = max(0, (epoch - first) // every + 1)
-        assert float(schedule(step)) == np.float32(0.1 * 0.5**count)
 
 
 @pytest.mark.parametrize("clip", [None, 0.5])

@@ -1,6 +1,6 @@
 """Trains one model on one device and on two replicas; writes weights and averages of both.
 
-Arguments: the file to write, the name of the model ("toy" or "reader").
+Argument: the file to write.
 """
 
 import sys
@@ -11,55 +11,25 @@ import tensorflow as tf
 
 from tests.models.test_base import Doubled
 from tests.training import toy
-from tfmrc import encoders, models, preprocessing, training
+from tfmrc import training
 from tfmrc.layers.regularization.dropout import Dropout
 
 STEPS, BATCH = 6, 8
 
 
-def reader_encoder():
-    keras.utils.set_random_seed(1)
-    words = ["who", "the", "owl", "on", "hill"]
-    return encoders.from_vocabulary(words, length=16, dropout=0.0)
-
-
-def reader():
-    return models.ExtractiveReader(encoder=reader_encoder(), dropout=0.0)
-
-
-def reader_batches():
-    preprocessor = preprocessing.ExtractiveReaderPreprocessor(
-        encoder=reader_encoder(), window_length=12, overlap=2, question_length=4
-    )
-    texts = ["the owl on the hill", "owl on", "the hill the owl", "owl", "hill the hill owl"]
-    rows = [texts[i % 5] for i in range(STEPS * BATCH)]
-    starts = [row.index("owl") for row in rows]
-    records = {
-        "question": ["who on"] * len(rows),
-        "passages": [[row] for row in rows],
-        "span": [[0, start, start + 3] for start in starts],
-    }
-    return tf.data.Dataset.from_tensor_slices(preprocessor.batch(records))
-
-
-def compiled(make):
-    model = make()
-    if make is reader:
-        arguments = training.extractive_reader(model=model, steps=STEPS + 1, clip_norm=0.3)
-        # Some of its gradients are hardly more than the rounding of a sum in two parts, and Adam
-        # divides each by its own size: a large epsilon keeps steps as small as the gradients.
-        arguments["optimizer"].epsilon = 1e-2
-    else:
-        arguments = training.masque(
+def compiled():
+    model = toy.model()
+    model.compile(
+        **training.masque(
             steps=STEPS + 1, learning_rate=0.05, warmup_steps=2, ema=0.8, clip_norm=0.3, model=model
         )
-    model.compile(**arguments)
+    )
     return model
 
 
-def trained(make, data, strategy):
+def trained(data, strategy):
     with strategy.scope():
-        model = compiled(make)
+        model = compiled()
     logs = model.fit(data, verbose=0, shuffle=False).history
     # `fit` leaves the averages in the model
     results = {f"average/{i}": w for i, w in enumerate(model.get_weights())}
@@ -76,19 +46,6 @@ def evaluated(strategy):
     x = np.arange(16.0).reshape(8, 2) % 5.0
     y = {"single": x[:, :1], "doubled": x[:, 1:]}
     return model.evaluate(x, y, batch_size=4, verbose=0, return_dict=True)
-
-
-def refused(strategy, optimizer, **options):
-    """The error of a training that Keras does not support, of a model that evaluates."""
-    with strategy.scope():
-        model = Doubled()
-        model.compile(optimizer(), {"single": "mse", "doubled": "mse"}, **options)
-    x, y = np.ones((8, 2)), dict.fromkeys(("single", "doubled"), np.ones((8, 1)))
-    model.evaluate(x, y, batch_size=4, verbose=0)
-    try:
-        model.fit(x, y, batch_size=4, verbose=0)
-    except ValueError as error:
-        return str(error)
 
 
 def again():
@@ -132,27 +89,21 @@ def overflow(strategy, wrapper):
     return np.append(weight.numpy(), optimizer.dynamic_scale.numpy())
 
 
-def main(path, name):
+def main(path):
     tf.config.set_logical_device_configuration(
         tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2
     )
     two = training.mirrored(2, batch_size=BATCH)
     results = {}
-    if name == "toy":
-        make, data = toy.model, toy.dataset(STEPS, BATCH)
-        for wrapper in (training.LossScale, keras.optimizers.LossScaleOptimizer):
-            results[f"overflow/{wrapper.__name__}"] = overflow(two, wrapper)
-        results["masks"], results["states"] = masks(two)
-        results["single mask"] = masks(tf.distribute.get_strategy())[0]
-        results["refused"] = refused(two, lambda: "sgd", steps_per_execution=2)
-        results["refused sums"] = refused(two, lambda: training.SGD(gradient_accumulation_steps=4))
-        results |= {f"evaluated/{name}": loss for name, loss in evaluated(two).items()}
-        results["again"] = again()
-    else:
-        make, data = reader, reader_batches().batch(BATCH, drop_remainder=True)
-    one = trained(make, data, tf.distribute.get_strategy())
-    for label, values in (("one", one), ("two", trained(make, data, two))):
-        results |= {f"{label}/{k}": v for k, v in values.items()}
+    for wrapper in (training.LossScale, keras.optimizers.LossScaleOptimizer):
+        results[f"overflow/{wrapper.__name__}"] = overflow(two, wrapper)
+    results["masks"], results["states"] = masks(two)
+    results["single mask"] = masks(tf.distribute.get_strategy())[0]
+    results |= {f"evaluated/{name}": loss for name, loss in evaluated(two).items()}
+    results["again"] = again()
+    data = toy.dataset(STEPS, BATCH)
+    for label, strategy in (("one", tf.distribute.get_strategy()), ("two", two)):
+        results |= {f"{label}/{k}": v for k, v in trained(data, strategy).items()}
     np.savez(path, **results)
 
 

@@ -68,13 +68,6 @@ def test_averages_are_what_is_kept(path):
     assert averages_at_epoch_0 not in (0.0, 1.0)  # the scripted weights themselves
 
 
-def test_without_averages_the_weights_that_were_validated_are_kept(path, tmp_path):
-    adamw = training.AdamW(0.1, weight_decay=None, ema_momentum=0.5)
-    assert run(path, [0, 1, 0], adamw, mode="max", ema_weights=False)[0] == 1
-    assert training.callbacks(tmp_path).best.ema_weights
-    assert not training.callbacks(tmp_path, ema_weights=False).best.ema_weights
-
-
 def test_state_goes_on_with_the_weights_that_it_counts_on(path):
     one = run(path, [3, 1, 2])[1]
     two = training.BestCheckpoint(path, patience=3)
@@ -87,7 +80,7 @@ def test_state_goes_on_with_the_weights_that_it_counts_on(path):
 
 @pytest.mark.parametrize(
     ("perplexities", "kept"),
-    [([9, 5, 4, 3, 6, 7], 4), ([9, 8, 7, 6, 5, 4], 5), ([1, 2, 3, 4, 5, 6], 3), ([2, 9], 1)],
+    [([9, 5, 4, 3, 6, 7], 4), ([1, 2, 3, 4, 5, 6], 3), ([2, 9], 1)],
 )
 def test_of_the_four_best_epochs_the_last_one_is_kept(path, perplexities, kept):
     """The rule of Zhao et al. 2018."""

@@ -63,17 +63,6 @@ def test_weights_without_an_average_stay():
         assert_equal(weights(frozen), kernel)
 
 
-@pytest.mark.parametrize("optimizer", [None, "sgd"])
-def test_model_without_averages(optimizer):
-    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
-    if optimizer is not None:
-        model.compile(optimizer, "mse", run_eagerly=True)
-        model.evaluate(np.ones((2, 1)), np.ones((2, 1)), verbose=0,
-                       callbacks=[training.EMAWeights()])  # fmt: skip
-    with pytest.raises(ValueError, match="use_ema=True"), training.ema_weights(model):
-        raise AssertionError
-
-
 def test_validation_in_fit_uses_the_averages_and_leaves_no_trace():
     validation = next(toy.batches(1, seed=5))
     recorded = {}
@@ -118,12 +107,6 @@ def test_evaluate_and_predict_with_the_callback():
     got = model.predict(x, verbose=0, callbacks=[training.EMAWeights()])
     np.testing.assert_array_equal(got["ranker"], expected["ranker"])
     assert_equal(weights(model), before)
-
-
-def test_fit_leaves_the_averages_in_the_model():
-    model = compiled()
-    model.fit(toy.dataset(3), shuffle=False, verbose=0)
-    assert_equal(weights(model), [keras.ops.convert_to_numpy(a) for _, a in average_pairs(model)])
 
 
 def test_saved_weights_have_no_optimizer_and_leave_the_readers_alone(tmp_path):

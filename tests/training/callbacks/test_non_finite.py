@@ -49,21 +49,6 @@ def test_the_error_names_step_term_and_checkpoint(tmp_path):
     assert history.epoch == [0, 1, 2] and np.isfinite(history.history["loss"]).all()
 
 
-def test_the_step_after_an_epoch_that_was_cut_short(tmp_path):
-    def fit(minutes):
-        limit = training.TimeLimit(minutes)
-        checkpoint = training.Checkpoint(tmp_path, callbacks=[limit])
-        compiled().fit(
-            checkpoint.dataset(broken_data(4, "ranker").skip), epochs=3, steps_per_epoch=BATCHES,
-            verbose=0, callbacks=[training.StopOnNonFinite(checkpoint), limit, checkpoint],
-        )  # fmt: skip
-        return checkpoint.step
-
-    assert fit(1e-9) == 1
-    with pytest.raises(training.NonFiniteError, match="At step 4 the loss"):
-        fit(None)
-
-
 class InfiniteGradient(keras.layers.Layer):
     """The square root of 0: finite itself, with an infinite gradient."""
 

@@ -26,25 +26,3 @@ def test_one_line_a_minute_with_the_time_left(clock, capsys):
         "step 4 of 6, loss 1.0000, 30 s per step, about 1 min left",
         "step 6 of 6, loss 1.0000, 30 s per step, about 0 min left",
     ]
-
-
-def test_a_resumed_training_whose_epochs_have_another_length(clock, capsys):
-    line = training.Progress(0, first_step=300, steps=3000)
-    line.set_params({"epochs": 2, "steps": 2700})
-    line.on_train_begin()
-    line.on_epoch_begin(1)
-    line.on_train_batch_end(0)
-    line.on_train_batch_end(1)
-    assert capsys.readouterr().out.splitlines() == [
-        "step 301 of 3,000",
-        "step 302 of 3,000, 30 s per step, about 1349 min left",
-    ]
-
-
-def test_an_unknown_number_of_steps(clock, capsys):
-    line = training.Progress(0)
-    line.set_params({"epochs": 2, "steps": None})
-    line.on_train_begin()
-    line.on_train_batch_end(0)
-    line.on_train_batch_end(1, {"loss": 0.5})
-    assert capsys.readouterr().out.splitlines() == ["step 1", "step 2, loss 0.5000"]

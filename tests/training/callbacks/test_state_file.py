@@ -4,7 +4,6 @@ import collections
 import errno
 import resource
 import shutil
-import zipfile
 
 import keras
 import numpy as np
@@ -53,14 +52,6 @@ def test_everything_comes_back_to_the_bit(path, variables):
     np.testing.assert_array_equal(arrays["half"], np.array(variables["half"]))
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 0.999])
-def test_a_cut_file_is_noticed(path, share):
-    whole = path.read_bytes()
-    path.write_bytes(whole[: int(len(whole) * share)])
-    with pytest.raises(ValueError, match="state.npz cannot be read"):
-        read_state(path)
-
-
 def test_any_changed_bit_is_noticed_or_without_effect(tmp_path):
     """The checksums are those of the archive; dates and permissions of members do not matter."""
     path = tmp_path / "state.npz"
@@ -88,13 +79,6 @@ def test_a_failed_write_leaves_the_old_file(path, variables, monkeypatch):
     with pytest.raises(OSError, match="No space left"):
         write_state(path, variables, {"epoch": 4})
     assert only_old(path)
-
-
-def test_another_archive_is_refused(tmp_path):
-    with zipfile.ZipFile(tmp_path / "other.npz", "w") as archive:
-        archive.writestr("a", b"b")
-    with pytest.raises(ValueError, match="cannot be read"):
-        read_state(tmp_path / "other.npz")
 
 
 def test_weights_that_the_disk_cannot_take_are_not_begun(tmp_path, monkeypatch, capfd):

@@ -30,7 +30,7 @@ class Durations(keras.callbacks.Callback):
         self.clock.seconds += 30.0
 
 
-@pytest.mark.parametrize(("steps", "epochs"), [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2)])
+@pytest.mark.parametrize(("steps", "epochs"), [(1, 1), (1, 2), (2, 2)])
 def test_a_step_is_measured_without_validation(monkeypatch, steps, epochs):
     clock = Clock()
     monkeypatch.setattr(time_limit_module, "time", clock)

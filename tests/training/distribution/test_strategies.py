@@ -5,21 +5,12 @@ from tests import fresh_python
 from tfmrc import training
 
 
-def results(tmp_path_factory, name):
-    path = tmp_path_factory.mktemp("replicas") / "results.npz"
-    fresh_python.forked("-m", "tests.training.two_replicas", path, name)
-    with np.load(path) as archive:
-        return dict(archive)
-
-
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory):
-    return results(tmp_path_factory, "toy")
-
-
-@pytest.fixture(scope="module")
-def reader(tmp_path_factory):
-    return results(tmp_path_factory, "reader")
+    path = tmp_path_factory.mktemp("replicas") / "results.npz"
+    fresh_python.forked("-m", "tests.training.two_replicas", path)
+    with np.load(path) as archive:
+        return dict(archive)
 
 
 def part(results, label):
@@ -27,11 +18,9 @@ def part(results, label):
 
 
 @pytest.mark.parametrize("kind", ["average", "slot", "log"])
-@pytest.mark.parametrize("name", ["toy", pytest.param("reader", marks=pytest.mark.slow)])
-def test_two_replicas_train_like_one(request, name, kind):
+def test_two_replicas_train_like_one(toy, kind):
     """Clipping at work in every step, sparse gradients, weights of the global batch, averages."""
-    found = request.getfixturevalue(name)
-    one, two = part(found, f"one/{kind}/"), part(found, f"two/{kind}/")
+    one, two = part(toy, f"one/{kind}/"), part(toy, f"two/{kind}/")
     assert one.keys() == two.keys() and one
     for name, value in one.items():
         np.testing.assert_allclose(two[name], value, rtol=1e-5, atol=1e-6, err_msg=name)
@@ -49,14 +38,6 @@ def test_an_evaluation_on_two_replicas_before_any_training(toy):
     assert found.keys() == expected.keys()
     for name, loss in expected.items():
         np.testing.assert_allclose(found[name], loss, rtol=1e-6, err_msg=name)
-
-
-def test_several_steps_per_execution_are_refused_on_two_replicas(toy):
-    assert "Received: steps_per_execution=2" in str(toy["refused"])
-
-
-def test_accumulated_gradients_are_refused_on_two_replicas(toy):
-    assert "gradient_accumulation_steps=4, replicas=2" in str(toy["refused sums"])
 
 
 def test_a_second_model_is_trained_in_the_same_process(toy):
@@ -90,12 +71,3 @@ def test_a_step_is_left_out_if_any_replica_overflows(toy):
 def test_batch_that_does_not_divide(size, replicas, offers):
     with pytest.raises(ValueError, match=f"{offers}. Received: batch_size={size}"):
         training.check_batch_size(size, replicas)
-
-
-def test_mirrored_takes_names_or_a_number():
-    assert training.mirrored(1, batch_size=3).num_replicas_in_sync == 1
-    assert training.mirrored(["CPU:0"]).num_replicas_in_sync == 1
-    assert training.mirrored(["CPU:0"]) is training.mirrored(["CPU:0"])
-    assert training.mirrored().num_replicas_in_sync >= 1
-    with pytest.raises(ValueError, match="Received: batch_size=3"):
-        training.mirrored(["CPU:0", "CPU:1"], batch_size=3)

@@ -16,33 +16,16 @@ def test_each_variable_moves_at_its_own_rate() -> None:
         assert (found[number] == START[number]).all() == (factor == 0)
 
 
-@pytest.mark.parametrize("multipliers", [None, {"a": 0.2}])
-def test_weight_decay_and_a_schedule_that_is_computed_once(multipliers) -> None:
-    calls = []
-
-    class Halves(keras.optimizers.schedules.LearningRateSchedule):
-        def __call__(self, step):
-            calls.append(int(step))
-            return keras.ops.power(0.5, keras.ops.cast(step, "float32"))
-
+def test_weight_decay_and_a_schedule() -> None:
     variables = [keras.Variable(value, name=name) for value, name in zip(START, "abc", strict=True)]
-    optimizer = AdamW(
-        Halves(),
-        weight_decay=0.5,
-        clip_norm=None,
-        use_ema=False,
-        learning_rate_multipliers=multipliers,
-    )
-    for step in range(2):
-        calls.clear()
+    halves = keras.optimizers.schedules.ExponentialDecay(1.0, 1, 0.5)
+    options = {"weight_decay": 0.5, "clip_norm": None, "use_ema": False}
+    optimizer = AdamW(halves, learning_rate_multipliers={"a": 0.2}, **options)
+    for _ in range(2):
         optimizer.apply([np.zeros_like(value) for value in START], variables)
-        assert calls == [step]
-    for value, variable, factor in zip(
-        START, variables, ((multipliers or {}).get("a", 1.0), 1, 1), strict=True
-    ):
+    for value, variable, factor in zip(START, variables, (0.2, 1, 1), strict=True):
         expected = value * (1 - 0.5 * factor) * (1 - 0.25 * factor)
         np.testing.assert_allclose(variable.numpy(), expected, rtol=1e-6)
-    assert float(optimizer.learning_rate) == 0.25
 
 
 def test_sgd() -> None:

@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export MALLOC_ARENA_MAX ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help environment environment-dev demo demo-masque test coverage slow fuzz attacks mutants lint format equations lock audit clean
+.PHONY: help environment environment-dev demo demo-masque test coverage slow fuzz attacks mutants lint format equations tables lock audit clean
 
 help:
 	@echo "make demo         train a reader on a part of SQuAD, score it, export it, answer questions"
@@ -31,6 +31,7 @@ help:
 	@echo "make lint         ruff, mypy and the arrows between the rooms"
 	@echo "make format       format the code with ruff"
 	@echo "make equations    write docs/equations.md: every printed equation, its line and its tests"
+	@echo "make tables       write the tables of results and docs/reference.md"
 	@echo "make lock         renew requirements*.lock after a change in setup.py"
 	@echo "make audit        known vulnerabilities of the locked versions, licences of what is installed"
 	@echo "make clean        remove the environment and the caches (keeps runs/ and savedmodels/)"
@@ -105,6 +106,10 @@ format: environment-dev
 
 equations: environment-dev
 	$(PY) -m tests.equations
+
+tables: environment-dev
+	$(PY) tools/tables.py
+	PYTHONPATH=. $(PY) tools/reference.py
 
 lock: environment-dev
 	tools/lock.sh

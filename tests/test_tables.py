@@ -1,4 +1,4 @@
-"""The tables of results in READMEs are those that `tools/tables.py` writes."""
+"""Tables of results and the page of reference are those that the scripts in tools/ write."""
 
 import importlib.util
 import json
@@ -6,11 +6,17 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[1] / "tools" / "tables.py"
-spec = importlib.util.spec_from_file_location("tables", SCRIPT)
-assert spec is not None and spec.loader is not None
-tables = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(tables)
+TOOLS = Path(__file__).parents[1] / "tools"
+
+
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+tables = script("tables")
 
 
 @pytest.mark.parametrize("page", tables.pages(), ids=lambda page: page.parent.name)
@@ -29,3 +35,8 @@ def test_a_row_from_the_metrics_of_a_run(tmp_path):
     metrics.write_text(json.dumps({"systems": {"san": {"scores": {"f1": {"value": 0.73321}}}}}))
     tables.add(str(results), "squad", "SAN", str(metrics), "san", "f1")
     assert json.loads(results.read_text())["squad"]["rows"] == [["SAN", "73.32"]]
+
+
+def test_the_reference_is_that_of_the_code():
+    reference = script("reference")
+    assert reference.PAGE.read_text(encoding="utf-8") == reference.page()

@@ -199,7 +199,7 @@ def test_tags_and_vectors(place):
     assert 0 < facts["words_with_a_vector"] < 1
     report = (place / "tagged" / "evaluation" / "1-dev-span" / "report.md").read_text()
     assert "Word vectors: vectors.txt, for " in report
-    assert "Contextual embedding: cove.pth." in report
+    assert "Contextual embedding: cove (cove.pth)." in report
     row = predictor.preprocessor.vocabulary.words.index("owl") - NUM_SPECIAL
     assert predictor.model.word_embedding.words.numpy()[row].shape == (4,)
     cove = predictor.model.contextual_embedding

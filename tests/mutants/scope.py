@@ -41,6 +41,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "tfmrc/ops/positions.py": ("tests/ops/test_shapes_and_positions.py",),
     "tfmrc/ops/gelu.py": ("tests/ops/test_gelu.py",),
     "tfmrc/ops/gradients.py": ("tests/ops/test_gradients.py", "tests/ops/test_attention.py"),
+    "tfmrc/ops/random_numbers.py": ("tests/ops/test_dropout.py",),
     "tfmrc/ops/recurrence.py": ("tests/ops/test_recurrence.py",),
     "tfmrc/ops/replica.py": ("tests/ops/test_replica.py",),
     "tfmrc/ops/shapes.py": (
@@ -48,6 +49,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/layers/encoders/test_dense.py",
     ),
     "tfmrc/ops/similarity.py": ("tests/ops/test_similarity.py",),
+    "tfmrc/ops/sizes.py": ("tests/ops/test_sizes.py",),
     "tfmrc/ops/spans.py": ("tests/ops/test_spans.py",),
     "tfmrc/ops/words.py": (
         "tests/ops/test_words_and_coverage.py",
@@ -77,7 +79,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "tfmrc/data/batching/dataset.py": ("tests/data/batching/test_dataset.py",),
     "tfmrc/data/batching/sampler.py": ("tests/data/batching/test_sampler.py",),
     "tfmrc/data/batching/training_example.py": ("tests/data/batching/test_sampler.py",),
-    "tfmrc/serving/limits.py": ("tests/serving/test_limit_values.py",),
+    "tfmrc/serving/limits.py": ("tests/serving/test_limits.py",),
 }
 
 #: Tests that start other processes, which takes too long for every surviving mutant.

@@ -213,7 +213,7 @@ def test_a_process_without_tfmrc_finds_the_same(exported, arrays, loader):
 def test_the_command_exports_a_run_that_holds_a_predictor(predictor, capsys, tmp_path, monkeypatch):
     exports = []
 
-    def export(self, path, *, overwrite):
+    def export(self, path, *, metrics, overwrite):
         exports.append((type(self), self.metrics, path, overwrite))
         return path
 

@@ -27,7 +27,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     from tfmrc import experiments
-    from tfmrc.training import NonFiniteError
 
     changes = list(options.set)
     if options.start_from is not None:
@@ -35,7 +34,4 @@ def run(options: Namespace) -> None:
     experiment = experiments.load(experiments.find_recipe(options.recipe), *changes)
     places = {"data": options.data, "run": options.run}
     chosen = {"variants": options.variants, "seeds": options.seeds}
-    try:
-        experiments.train(experiment, **places, **chosen, fresh=options.fresh)
-    except NonFiniteError as error:  # the settings are at fault, not the program
-        raise ValueError(str(error)) from error
+    experiments.train(experiment, **places, **chosen, fresh=options.fresh)

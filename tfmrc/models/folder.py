@@ -49,12 +49,6 @@ def load_model(
             wrong, or the weights do not fit.
     """
     folder = Path(folder)
-    for name in (CONFIG, WEIGHTS):
-        if not (folder / name).is_file():
-            raise FileNotFoundError(
-                f"{folder} is not the folder of a saved predictor: {name} is missing. "
-                "`predictor.save(folder)` writes one."
-            )
     check_links(folder)
     entries = read_json(folder / CONFIG)
     cls, config = class_and_config(entries, "model", keras.Model, ROOM, folder)

@@ -97,7 +97,7 @@ def class_and_config(
         folder: Path. The predictor's folder, for error messages.
 
     Raises:
-        ValueError: If the class is not registered or the configuration is no object.
+        ValueError: If the class is not registered.
     """
     entry = entries.get(part)
     name = entry.get("class") if isinstance(entry, dict) else None
@@ -118,13 +118,7 @@ def class_and_config(
             "that defines it with `@keras.saving.register_keras_serializable(...)`, then load "
             f"again.{hint if modules else ''} Received: class={name!r:.200}"
         )
-    config = entry.get("config")
-    if not isinstance(config, dict):
-        raise ValueError(
-            f"{folder / CONFIG} must hold an object as the configuration of the {part}. "
-            f"Received: config={config!r:.200}"
-        )
-    return cls, config
+    return cls, entry["config"]
 
 
 def build(folder: Path, cls: type, construct: Callable[[], _Built]) -> _Built:

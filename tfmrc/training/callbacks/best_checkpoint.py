@@ -39,7 +39,7 @@ class BestCheckpoint(keras.callbacks.Callback):
             without `EMAWeights` among the callbacks. Default: True.
 
     Raises:
-        ValueError: If the number is not in the logs of an epoch.
+        KeyError: If the number is not in the logs of an epoch.
 
     Example:
 
@@ -105,14 +105,9 @@ class BestCheckpoint(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         logs = logs or {}
-        if self.monitor not in logs:
-            is_validated = any(name.startswith("val_") for name in logs)
-            if self.monitor.startswith("val_") and not is_validated:
-                return
-            raise ValueError(
-                f"The logs of epoch {epoch} have {sorted(logs)}; name one of these. "
-                f"Received: monitor={self.monitor!r}"
-            )
+        is_validated = any(name.startswith("val_") for name in logs)
+        if self.monitor.startswith("val_") and not is_validated:
+            return
         value = float(logs[self.monitor])
         values = sorted([*self.values, value], reverse=self.is_descending)[: self.among]
         if values != self.values and not math.isnan(value):

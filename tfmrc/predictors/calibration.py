@@ -1,0 +1,245 @@
+"""Calibration of a predictor: the map of its probabilities, and the threshold of an answer."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Self
+
+import numpy as np
+import tensorflow as tf
+
+from tfmrc.evaluation import CalibrationReport, precision_recall_curve, right_answers
+from tfmrc.evaluation.metrics.calibration import RIGHT, Right
+from tfmrc.predictors.span_answer import SpanAnswer
+
+__all__ = ["Calibration", "calibrate", "measure_calibration", "with_confidence"]
+
+LEAST = 20  # answers that a calibration is fitted on
+SMALLEST, LARGEST = 1e-37, 1 - 2.0**-24  # probabilities between 0 and 1 in float32
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Maps the probability of an answer to the probability that it is right.
+
+    The map is Platt's: `sigmoid(slope * log(p / (1 - p)) + intercept)`. `predictor.calibrate` fits
+    it; `predictor.calibration` holds it.
+
+    Attributes:
+        slope: float. Factor of the log-odds.
+        intercept: float. Log-odds at a probability of one half.
+        threshold: float or None. Smallest calibrated probability of a confident answer; None for
+            none. Default: None.
+        precision: float or None. Share of right answers among the confident ones of the data that
+            the threshold was chosen on. Default: None.
+        right: str. What counts as right: `"exact_match"` (after SQuAD's normalization) or
+            `"rouge_l"` (at least 0.5). Default: "exact_match".
+
+    Example:
+
+    >>> from tfmrc.predictors import Calibration
+    >>> Calibration(slope=2.0, intercept=0.0).apply([0.0, 0.25, 0.5]).numpy().round(3).tolist()
+    [0.0, 0.10000000149011612, 0.5]
+    """
+
+    slope: float
+    intercept: float
+    threshold: float | None = None
+    precision: float | None = None
+    right: Right = "exact_match"
+
+    def apply(self, probability: Any) -> tf.Tensor:
+        """Returns calibrated probabilities, of the same shape; 0 (no answer) stays 0."""
+        probability = tf.convert_to_tensor(probability)
+        chance = tf.sigmoid(self.slope * _log_odds(probability) + self.intercept)
+        return tf.where(probability > 0, chance, tf.zeros_like(chance))
+
+    def accepts(self, chance: np.ndarray) -> np.ndarray:
+        """Returns whether calibrated probabilities reach the threshold."""
+        return chance >= (0.0 if self.threshold is None else self.threshold)
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the fields as a JSON-serialisable dict."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Any) -> Self:
+        """Returns the calibration of a dict; keys that are no fields are ignored."""
+        return cls(**{field.name: value[field.name] for field in fields(cls)})
+
+    @classmethod
+    def fit(
+        cls, probability: np.ndarray, is_right: np.ndarray, precision: float | None, right: Right
+    ) -> Self:
+        """Fits the map to answers, and chooses the lowest threshold that reaches the precision.
+
+        Args:
+            probability: float64 `[N]`. The model's own probabilities; 0 where it found nothing.
+            is_right: bool `[N]`. Whether each answer is right.
+            precision: float or None. Least share of right answers among the confident ones. If no
+                threshold reaches it, the threshold is 1. None for no threshold.
+            right: str. What counts as right.
+
+        Reference: Platt 1999, "Probabilistic outputs for support vector machines".
+        """
+        found = probability > 0
+        slope, intercept = _platt(_log_odds(probability[found]).numpy(), is_right[found])
+        fitted = cls(slope, intercept, right=right)
+        if precision is None:
+            return fitted
+        threshold = _threshold(fitted.apply(probability).numpy(), is_right, precision)
+        return replace(fitted, threshold=threshold, precision=precision)
+
+
+def with_confidence(
+    signature: Any, calibration: Calibration | None, min_probability: float | None
+) -> Any:
+    """Returns a signature of an answer with calibrated probabilities and `is_confident` `[B]`.
+
+    Signatures without the output `probability`, such as those that ask, return what they did.
+
+    Args:
+        signature: `tf.function` with an `input_signature`.
+        calibration: `Calibration` or None. Maps `probability` and `probabilities`.
+        min_probability: float or None. Smallest probability of a confident answer; None for the
+            threshold of the calibration.
+    """
+    least = min_probability
+    if least is None:
+        least = (calibration and calibration.threshold) or 0.0
+
+    def compute(*inputs: tf.Tensor) -> dict[str, tf.Tensor]:
+        outputs = dict(signature(*inputs))
+        if "probability" not in outputs:
+            return outputs
+        for name in ("probability", "probabilities") if calibration is not None else ():
+            if name in outputs:
+                outputs[name] = calibration.apply(outputs[name])
+        return outputs | {"is_confident": outputs["probability"] >= least}
+
+    return tf.function(compute, input_signature=signature.input_signature, autograph=False)
+
+
+def calibrate(
+    predictor: Any, examples: Iterable[Any], precision: float | None, **options: Any
+) -> CalibrationReport:
+    """Fits and sets `predictor.calibration`; see `Predictor.calibrate`."""
+    if precision is not None and not 0 < precision <= 1:
+        raise ValueError(
+            f"`precision` is a share, above 0 and at most 1. Received: precision={precision!r}"
+        )
+    number, raw, is_right, right = _answers(predictor, examples, options)
+    if (raw > 0).sum() < LEAST:
+        raise ValueError(
+            f"A calibration needs at least {LEAST} answers to questions whose right answers are "
+            f"known. Received: {(raw > 0).sum()}"
+        )
+    calibrated, is_confident = np.zeros_like(raw), np.zeros_like(is_right)
+    for half in (number % 2 == 0, number % 2 == 1):  # measured on answers that it has not seen
+        fitted = Calibration.fit(raw[~half], is_right[~half], precision, right)
+        calibrated[half] = fitted.apply(raw[half]).numpy()
+        is_confident[half] = fitted.accepts(calibrated[half])
+    predictor.calibration = Calibration.fit(raw, is_right, precision, right)
+    facts = _facts(predictor.calibration, "two halves, each with the map of the other")
+    return CalibrationReport(raw, calibrated, is_right, is_confident, facts)
+
+
+def measure_calibration(
+    predictor: Any, examples: Iterable[Any], **options: Any
+) -> CalibrationReport:
+    """Measures `predictor.calibration`; see `Predictor.measure_calibration`."""
+    calibration = predictor.calibration
+    if calibration is None:
+        raise ValueError("The predictor is not calibrated. Received: calibration=None")
+    _, raw, is_right, _ = _answers(predictor, examples, options)
+    calibrated = calibration.apply(raw).numpy()
+    facts = _facts(calibration, "data that the map was not fitted on")
+    return CalibrationReport(raw, calibrated, is_right, calibration.accepts(calibrated), facts)
+
+
+def _facts(calibration: Calibration, measured: str) -> dict[str, Any]:
+    return {**calibration.to_json(), "right": RIGHT[calibration.right], "measured on": measured}
+
+
+def _answers(
+    predictor: Any, examples: Iterable[Any], options: dict[str, Any]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, Right]:
+    """Returns the number of the example, the raw probability and the truth of each answer.
+
+    Every task that answers counts. Questions whose right answers are not known are left out.
+    """
+    tasks = [task for task in predictor.tasks if task.target == "answer"]
+    given = list(examples)
+    asked = [
+        (task, number, references)
+        for task in tasks
+        for number, example in enumerate(given)
+        if (references := _references(example, task.style, len(tasks) == 1)) is not None
+    ]
+    results: list[Any] = []
+    kept, predictor.calibration = predictor.calibration, None
+    try:
+        for task in tasks:
+            of_task = [given[number] for other, number, _ in asked if other is task]
+            results += predictor.predict(of_task, task=task, **options)
+    finally:
+        predictor.calibration = kept
+    is_span = bool(results) and isinstance(results[0], SpanAnswer)
+    right: Right = "exact_match" if is_span else "rouge_l"
+    return (
+        np.array([number for _, number, _ in asked]),
+        np.array([result.probability or 0.0 for result in results]),
+        right_answers([str(result) for result in results], [texts for *_, texts in asked], right),
+        right,
+    )
+
+
+def _references(example: Any, style: str | None, is_only: bool) -> Sequence[str] | None:
+    """Returns the right answers; () if the question has none, None if they are not known."""
+    texts: Sequence[str] = example.answers.get(style, ())
+    if not texts and is_only:
+        texts = next(iter(example.answers.values()), ())
+    return texts if texts or example.answerable is False else None
+
+
+def _log_odds(probability: Any) -> tf.Tensor:
+    chance = tf.clip_by_value(probability, SMALLEST, LARGEST)
+    return tf.math.log(chance) - tf.math.log1p(-chance)
+
+
+def _platt(log_odds: np.ndarray, is_right: np.ndarray) -> tuple[float, float]:
+    """Returns slope and intercept by Newton's method, on Platt's smoothed targets."""
+    right = is_right.sum()
+    wrong = len(is_right) - right
+    target = np.where(is_right, (right + 1) / (right + 2), 1 / (wrong + 2))
+    inputs = np.stack([log_odds, np.ones_like(log_odds)], axis=1)
+
+    def loss(weights: np.ndarray) -> float:
+        scores = inputs @ weights
+        return float(np.sum(np.logaddexp(0, scores) - target * scores))
+
+    weights = np.zeros(2)
+    for _ in range(100):
+        chance = 0.5 + 0.5 * np.tanh(inputs @ weights / 2)
+        curvature = inputs.T @ (inputs * (chance * (1 - chance))[:, None]) + 1e-9 * np.eye(2)
+        step = np.linalg.solve(curvature, inputs.T @ (chance - target))
+        while loss(weights - step) > loss(weights):
+            step /= 2
+        weights = weights - step
+        if np.abs(step).max() < 1e-10:
+            break
+    return float(weights[0]), float(weights[1])
+
+
+def _threshold(chance: np.ndarray, is_right: np.ndarray, precision: float) -> float:
+    """Returns the middle between the last accepted and the first refused probability."""
+    if not is_right.any():
+        return 1.0
+    numbers = range(len(chance))
+    curve = precision_recall_curve(
+        dict(zip(numbers, chance, strict=True)), dict(zip(numbers, is_right, strict=True))
+    )
+    reached = np.flatnonzero(curve.precision >= precision)
+    if not reached.size:
+        return 1.0
+    last = reached[-1]
+    return float(np.mean([*curve.thresholds, 0.0][last : last + 2]))

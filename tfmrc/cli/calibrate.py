@@ -17,21 +17,11 @@ from tfmrc.cli.parsing import (
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("run", metavar="model", help=MODEL)
-    parser.add_argument(
-        "--input", required=True, metavar="FILE", help="questions that it was not trained on"
-    )
+    add = parser.add_argument
+    add("run", metavar="model", help=MODEL)
+    add("--input", required=True, metavar="FILE", help="questions it was not trained on")
     add_columns(parser)
-    parser.add_argument(
-        "--precision",
-        type=float,
-        default=0.9,
-        metavar="P",
-        help="share of the confident answers that are right, which gives the threshold (0.9)",
-    )
-    parser.add_argument(
-        "--measure", action="store_true", help="measure the calibration on this file, write nothing"
-    )
+    add("--precision", type=float, default=0.9, help="precision of confident answers (0.9)")
     add_settings(parser)
     add_imports(parser)
 
@@ -43,7 +33,6 @@ def run(options: Namespace) -> None:
         options.run,
         options.input,
         precision=options.precision,
-        only_measure=options.measure,
         columns=columns_of(options.columns),
         **settings_or_options(options),
     )

@@ -17,10 +17,7 @@ from .metrics.baselines import (
     first_sentence as first_sentence,
     most_similar_sentence as most_similar_sentence,
 )
-from .metrics.calibration import (
-    CalibrationReport as CalibrationReport,
-    right_answers as right_answers,
-)
+from .metrics.calibration import CalibrationReport as CalibrationReport
 from .metrics.groups import (
     AnswerLength as AnswerLength,
     answer_lengths as answer_lengths,

@@ -9,13 +9,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import tensorflow as tf
 
 from tfmrc.evaluation import CalibrationReport
-from tfmrc.predictors import registry
-from tfmrc.predictors.calibration import (
-    Calibration,
-    calibrate,
-    measure_calibration,
-    with_confidence,
-)
+from tfmrc.predictors import calibration as calibrations, registry
 from tfmrc.predictors.inputs import batches_of, check_names, one_row, status_message, tensors_of
 from tfmrc.predictors.options import DecodingOptions
 from tfmrc.predictors.process import check_process, this_process
@@ -102,7 +96,7 @@ class Predictor(Generic[R]):
         self.model = model
         self.preprocessor: Any = preprocessor
         self.metrics: dict[str, Any] = {}
-        self.calibration: Calibration | None = None
+        self.calibration: calibrations.Calibration | None = None
         self._signatures: dict[Any, dict[str, Any]] = {}
         self._process = this_process()
         self.check_agreement()
@@ -316,10 +310,7 @@ class Predictor(Generic[R]):
             options: An instance of `options_class`.
         """
         least = getattr(options, "min_probability", None)
-        made = {
-            each: with_confidence(each, self.calibration, least) for each in signatures.values()
-        }
-        return {name: made[each] for name, each in signatures.items()}
+        return calibrations.with_confidence(signatures, self.calibration, least)
 
     def calibrate(
         self, examples: Iterable[Any], *, precision: float | None = 0.9, **options: Any
@@ -343,7 +334,7 @@ class Predictor(Generic[R]):
         Raises:
             ValueError: If there are too few answers, or `precision` is not a share.
         """
-        return calibrate(self, examples, precision, **options)
+        return calibrations.calibrate(self, examples, precision, **options)
 
     def measure_calibration(self, examples: Iterable[Any], **options: Any) -> CalibrationReport:
         """Measures `calibration` on examples that it was not fitted on.
@@ -355,7 +346,7 @@ class Predictor(Generic[R]):
         Raises:
             ValueError: If the predictor is not calibrated.
         """
-        return measure_calibration(self, examples, **options)
+        return calibrations.measure(self, examples, **options)
 
     def options(self, **options: Any) -> Any:
         """Returns options as an instance of `options_class`.
@@ -473,7 +464,7 @@ class Predictor(Generic[R]):
         predictor: Self = parts.predictor_class(parts.model, parts.preprocessor, **parts.arguments)
         predictor.metrics = parts.metrics
         if parts.calibration is not None:
-            predictor.calibration = Calibration.from_json(parts.calibration)
+            predictor.calibration = calibrations.Calibration.from_json(parts.calibration)
         return predictor
 
     def export(

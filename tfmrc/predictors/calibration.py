@@ -1,17 +1,17 @@
 """Calibration of a predictor: the map of its probabilities, and the threshold of an answer."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
 import tensorflow as tf
 
-from tfmrc.evaluation import CalibrationReport, precision_recall_curve, right_answers
-from tfmrc.evaluation.metrics.calibration import RIGHT, Right
+from tfmrc.evaluation import CalibrationReport, precision_recall_curve
+from tfmrc.evaluation.metrics.calibration import right_answers
 from tfmrc.predictors.span_answer import SpanAnswer
 
-__all__ = ["Calibration", "calibrate", "measure_calibration", "with_confidence"]
+__all__ = ["Calibration", "calibrate", "measure", "with_confidence"]
 
 LEAST = 20  # answers that a calibration is fitted on
 SMALLEST, LARGEST = 1e-37, 1 - 2.0**-24  # probabilities between 0 and 1 in float32
@@ -45,17 +45,13 @@ class Calibration:
     intercept: float
     threshold: float | None = None
     precision: float | None = None
-    right: Right = "exact_match"
+    right: str = "exact_match"
 
     def apply(self, probability: Any) -> tf.Tensor:
         """Returns calibrated probabilities, of the same shape; 0 (no answer) stays 0."""
         probability = tf.convert_to_tensor(probability)
         chance = tf.sigmoid(self.slope * _log_odds(probability) + self.intercept)
         return tf.where(probability > 0, chance, tf.zeros_like(chance))
-
-    def accepts(self, chance: np.ndarray) -> np.ndarray:
-        """Returns whether calibrated probabilities reach the threshold."""
-        return chance >= (0.0 if self.threshold is None else self.threshold)
 
     def to_json(self) -> dict[str, Any]:
         """Returns the fields as a JSON-serialisable dict."""
@@ -68,7 +64,7 @@ class Calibration:
 
     @classmethod
     def fit(
-        cls, probability: np.ndarray, is_right: np.ndarray, precision: float | None, right: Right
+        cls, probability: np.ndarray, is_right: np.ndarray, precision: float | None, right: str
     ) -> Self:
         """Fits the map to answers, and chooses the lowest threshold that reaches the precision.
 
@@ -91,32 +87,34 @@ class Calibration:
 
 
 def with_confidence(
-    signature: Any, calibration: Calibration | None, min_probability: float | None
-) -> Any:
-    """Returns a signature of an answer with calibrated probabilities and `is_confident` `[B]`.
+    signatures: Mapping[str, Any], calibration: Calibration | None, least: float | None
+) -> dict[str, Any]:
+    """Returns signatures of answers with calibrated probabilities and `is_confident` bool `[B]`.
 
     Signatures without the output `probability`, such as those that ask, return what they did.
 
     Args:
-        signature: `tf.function` with an `input_signature`.
+        signatures: dict. `tf.function`s with an `input_signature`.
         calibration: `Calibration` or None. Maps `probability` and `probabilities`.
-        min_probability: float or None. Smallest probability of a confident answer; None for the
-            threshold of the calibration.
+        least: float or None. Smallest probability of a confident answer; None for the threshold of
+            the calibration.
     """
-    least = min_probability
-    if least is None:
-        least = (calibration and calibration.threshold) or 0.0
+    least = ((calibration and calibration.threshold) or 0.0) if least is None else least
 
-    def compute(*inputs: tf.Tensor) -> dict[str, tf.Tensor]:
-        outputs = dict(signature(*inputs))
-        if "probability" not in outputs:
-            return outputs
-        for name in ("probability", "probabilities") if calibration is not None else ():
-            if name in outputs:
-                outputs[name] = calibration.apply(outputs[name])
-        return outputs | {"is_confident": outputs["probability"] >= least}
+    def confident(signature: Any) -> Any:
+        def compute(*inputs: tf.Tensor) -> dict[str, tf.Tensor]:
+            outputs = dict(signature(*inputs))
+            if "probability" not in outputs:
+                return outputs
+            for name in ("probability", "probabilities"):
+                if calibration is not None and name in outputs:
+                    outputs[name] = calibration.apply(outputs[name])
+            return outputs | {"is_confident": outputs["probability"] >= least}
 
-    return tf.function(compute, input_signature=signature.input_signature, autograph=False)
+        return tf.function(compute, input_signature=signature.input_signature, autograph=False)
+
+    made = {each: confident(each) for each in signatures.values()}  # two names may share one
+    return {name: made[each] for name, each in signatures.items()}
 
 
 def calibrate(
@@ -137,67 +135,54 @@ def calibrate(
     for half in (number % 2 == 0, number % 2 == 1):  # measured on answers that it has not seen
         fitted = Calibration.fit(raw[~half], is_right[~half], precision, right)
         calibrated[half] = fitted.apply(raw[half]).numpy()
-        is_confident[half] = fitted.accepts(calibrated[half])
-    predictor.calibration = Calibration.fit(raw, is_right, precision, right)
-    facts = _facts(predictor.calibration, "two halves, each with the map of the other")
+        is_confident[half] = calibrated[half] >= (fitted.threshold or 0.0)
+    fitted = predictor.calibration = Calibration.fit(raw, is_right, precision, right)
+    facts = fitted.to_json() | {"measured on": "two halves, each with the map of the other"}
     return CalibrationReport(raw, calibrated, is_right, is_confident, facts)
 
 
-def measure_calibration(
-    predictor: Any, examples: Iterable[Any], **options: Any
-) -> CalibrationReport:
+def measure(predictor: Any, examples: Iterable[Any], **options: Any) -> CalibrationReport:
     """Measures `predictor.calibration`; see `Predictor.measure_calibration`."""
     calibration = predictor.calibration
     if calibration is None:
         raise ValueError("The predictor is not calibrated. Received: calibration=None")
     _, raw, is_right, _ = _answers(predictor, examples, options)
     calibrated = calibration.apply(raw).numpy()
-    facts = _facts(calibration, "data that the map was not fitted on")
-    return CalibrationReport(raw, calibrated, is_right, calibration.accepts(calibrated), facts)
-
-
-def _facts(calibration: Calibration, measured: str) -> dict[str, Any]:
-    return {**calibration.to_json(), "right": RIGHT[calibration.right], "measured on": measured}
+    is_confident = calibrated >= (calibration.threshold or 0.0)
+    return CalibrationReport(raw, calibrated, is_right, is_confident, calibration.to_json())
 
 
 def _answers(
     predictor: Any, examples: Iterable[Any], options: dict[str, Any]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, Right]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
     """Returns the number of the example, the raw probability and the truth of each answer.
 
     Every task that answers counts. Questions whose right answers are not known are left out.
     """
     tasks = [task for task in predictor.tasks if task.target == "answer"]
-    given = list(examples)
-    asked = [
-        (task, number, references)
-        for task in tasks
-        for number, example in enumerate(given)
-        if (references := _references(example, task.style, len(tasks) == 1)) is not None
-    ]
+    given, numbers, references = list(examples), [], []
     results: list[Any] = []
     kept, predictor.calibration = predictor.calibration, None
     try:
         for task in tasks:
-            of_task = [given[number] for other, number, _ in asked if other is task]
-            results += predictor.predict(of_task, task=task, **options)
+            texts = [_references(one, task.style, len(tasks) == 1) for one in given]
+            known = [number for number, right in enumerate(texts) if right is not None]
+            results += predictor.predict([given[n] for n in known], task=task, **options)
+            numbers += known
+            references += [texts[number] or () for number in known]
     finally:
         predictor.calibration = kept
-    is_span = bool(results) and isinstance(results[0], SpanAnswer)
-    right: Right = "exact_match" if is_span else "rouge_l"
-    return (
-        np.array([number for _, number, _ in asked]),
-        np.array([result.probability or 0.0 for result in results]),
-        right_answers([str(result) for result in results], [texts for *_, texts in asked], right),
-        right,
-    )
+    is_span = all(isinstance(result, SpanAnswer) for result in results)
+    right = "exact_match" if is_span else "rouge_l"
+    raw = np.array([result.probability or 0.0 for result in results])
+    is_right = right_answers([result.text for result in results], references, right)
+    return np.array(numbers), raw, is_right, right
 
 
 def _references(example: Any, style: str | None, is_only: bool) -> Sequence[str] | None:
     """Returns the right answers; () if the question has none, None if they are not known."""
-    texts: Sequence[str] = example.answers.get(style, ())
-    if not texts and is_only:
-        texts = next(iter(example.answers.values()), ())
+    others = example.answers.values() if is_only else ()
+    texts: Sequence[str] = example.answers.get(style) or next(iter(others), ())
     return texts if texts or example.answerable is False else None
 
 
@@ -234,12 +219,8 @@ def _threshold(chance: np.ndarray, is_right: np.ndarray, precision: float) -> fl
     """Returns the middle between the last accepted and the first refused probability."""
     if not is_right.any():
         return 1.0
-    numbers = range(len(chance))
-    curve = precision_recall_curve(
-        dict(zip(numbers, chance, strict=True)), dict(zip(numbers, is_right, strict=True))
-    )
+    curve = precision_recall_curve(dict(enumerate(chance)), dict(enumerate(is_right)))
     reached = np.flatnonzero(curve.precision >= precision)
     if not reached.size:
         return 1.0
-    last = reached[-1]
-    return float(np.mean([*curve.thresholds, 0.0][last : last + 2]))
+    return float(np.mean([*curve.thresholds, 0.0][reached[-1] : reached[-1] + 2]))

@@ -1,7 +1,6 @@
 """Options of decoding."""
 
 from dataclasses import asdict, dataclass, fields
-from numbers import Real
 from typing import Any
 
 from tfmrc.utils.arguments import check_whole_numbers
@@ -190,7 +189,7 @@ def check_positive(options: Any, *names: str) -> None:
 def check_probability(options: Any) -> None:
     """Raises a ValueError if `min_probability` is neither None nor from 0 to 1."""
     value = options.min_probability
-    if value is not None and not (isinstance(value, Real) and 0 <= value <= 1):
+    if value is not None and not 0 <= value <= 1:
         raise ValueError(
             f"`min_probability` is a probability, from 0 to 1. Received: min_probability={value!r}"
         )

@@ -143,11 +143,9 @@ def load_parts(folder: str | PathLike[str], predictor_base: type, *, verify: boo
     outputs, trained = getattr(model, "output", None), config.get("trained_outputs")
     if isinstance(outputs, dict):  # what was trained stays so in a further `fit`
         model.trained_outputs = tuple(outputs if trained is None else trained)
-    metrics, calibration = (
-        read_json(folder / name) if (folder / name).exists() else None
-        for name in (METRICS, CALIBRATION)
-    )
-    return Parts(predictor_class, arguments, model, preprocessor, metrics or {}, calibration)
+    metrics = read_json(folder / METRICS) if (folder / METRICS).exists() else {}
+    calibration = read_json(folder / CALIBRATION) if (folder / CALIBRATION).exists() else None
+    return Parts(predictor_class, arguments, model, preprocessor, metrics, calibration)
 
 
 def registered_name(cls: type) -> str:

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from tfmrc.evaluation import CalibrationReport, right_answers
-from tfmrc.evaluation.metrics.calibration import reliability, risk_coverage
+from tfmrc.evaluation import CalibrationReport
+from tfmrc.evaluation.metrics.calibration import reliability, right_answers, risk_coverage
 
 RIGHT = np.array([True, True, False, True, False])
 RAW = np.array([0.95, 0.95, 0.95, 0.55, 0.55])
@@ -18,7 +18,7 @@ CALIBRATED = np.array([0.9, 0.8, 0.8, 0.35, 0.0])
     [("exact_match", [True, False, False, True]), ("rouge_l", [True, True, False, True])],
 )
 def test_what_is_right(right, expected):
-    texts = ["The Owl!", "the old mill", "a hill", ""]
+    texts = ["The Owl!", "the old mill", "The", ""]
     references = [["an eagle", "owl"], ["the mill"], [], []]
     assert right_answers(texts, references, right).tolist() == expected
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -13,14 +13,13 @@ from tfmrc.evaluation.metrics.rules import NO_ANSWER, RULES
 from tfmrc.evaluation.metrics.score import library_version
 from tfmrc.evaluation.metrics.squad import best_match
 
-Right = Literal["exact_match", "rouge_l"]
-
 RIGHT = {
     "exact_match": "an exact match after SQuAD's normalization",
     "rouge_l": "ROUGE-L of at least 0.5",
 }
 PRECISIONS = (80, 90, 95)
 BINS = 10  # of equal width
+LEVEL, SEED = 0.95, 0
 LABELS = {
     "calibration_error": "Expected calibration error",
     "brier": "Brier score",
@@ -32,7 +31,7 @@ LABELS = {
 
 
 def right_answers(
-    texts: Sequence[str], references: Sequence[Sequence[str]], right: Right
+    texts: Sequence[str], references: Sequence[Sequence[str]], right: str
 ) -> np.ndarray:
     """Returns whether each answer is right, bool `[N]`.
 
@@ -48,19 +47,16 @@ def right_answers(
     >>> right_answers(["The owl!", "a mill"], [["owl"], []], "exact_match").tolist()
     [True, False]
     """
+    known = {number: given for number, given in enumerate(references) if given}
     if right == "exact_match":
-        pairs = zip(texts, references, strict=True)
-        return np.array([best_match(text, known, "2.0")[0] > 0 for text, known in pairs])
-    rules = RULES["plain"]
-    known = {n: [rules.prepare(r) for r in given] for n, given in enumerate(references) if given}
-    scores = rouge_l({n: rules.prepare(texts[n]) for n in known}, known, rules.tokenisation)
-    values = scores.per_example or {}
-    return np.array(
-        [
-            values[n] >= 0.5 if n in known else text.strip() in ("", NO_ANSWER)
-            for n, text in enumerate(texts)
-        ]
-    )
+        values = {number: best_match(texts[number], given)[0] for number, given in known.items()}
+    else:
+        prepare = RULES["plain"].prepare
+        targets = {number: [prepare(text) for text in given] for number, given in known.items()}
+        scores = rouge_l({number: prepare(texts[number]) for number in known}, targets, "plain")
+        values = dict(scores.per_example or {})
+    empty = {n: float(text.strip() in ("", NO_ANSWER)) for n, text in enumerate(texts)}
+    return np.array([value >= 0.5 for value in (empty | values).values()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,15 +97,13 @@ class CalibrationReport:
         share of the answers of which so many percent are right; `confident_coverage` and
         `confident_precision`, those of the answers that reach the threshold.
         """
-        size, level, seed = len(self.raw), 0.95, 0
-        values = self._measure(np.ones((1, size)))
-        drawn = [self._measure(weights) for weights in resamples(size, self.samples, seed)]
+        values = self._measure(np.ones((1, len(self.raw))))
+        drawn = [self._measure(w) for w in resamples(len(self.raw), self.samples, SEED)]
         result = {}
         for name, (value,) in values.items():
             several = np.concatenate([part[name] for part in drawn])
-            low, high = np.quantile(several, [(1 - level) / 2, (1 + level) / 2])
-            interval = Interval(float(value), float(low), float(high), level, self.samples, seed)
-            result[name] = interval
+            low, high = np.quantile(several, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
+            result[name] = Interval(float(value), low, high, LEVEL, self.samples, SEED)
         return result
 
     def _measure(self, weights: np.ndarray) -> dict[str, np.ndarray]:
@@ -124,8 +118,7 @@ class CalibrationReport:
         taken = weights[:, order].cumsum(axis=1)[:, last]
         hits = (weights * right)[:, order].cumsum(axis=1)[:, last]
         precision = hits / np.maximum(taken, 1)
-        wrong = (weights[:, order] * (1 - precision)).sum(axis=1)
-        result["risk_coverage_area"] = wrong / total
+        result["risk_coverage_area"] = (weights[:, order] * (1 - precision)).sum(axis=1) / total
         for percent in PRECISIONS:
             most = np.where(precision >= percent / 100, taken, 0).max(axis=1)
             result[f"coverage_at_{percent}"] = most / total
@@ -138,12 +131,7 @@ class CalibrationReport:
     def to_json(self) -> dict[str, Any]:
         """Returns facts and scores as a JSON-serialisable dict."""
         scores = {name: asdict(interval) for name, interval in self.scores.items()}
-        return {
-            **self.facts,
-            "size": len(self.raw),
-            "version": library_version(),
-            "scores": scores,
-        }
+        return {**self.facts, "size": len(self.raw), "version": library_version(), "scores": scores}
 
     def markdown(self) -> str:
         """Returns a table of the scores in percent, before and after, and the facts."""
@@ -151,18 +139,17 @@ class CalibrationReport:
         for name, label in LABELS.items():
             raw = self.scores.get(f"raw_{name}", "")
             lines.append(f"| {label} | {raw} | {self.scores[name]} |")
-        lines += ["", f"Answers: {len(self.raw):,}. Bootstrap intervals of 95 percent, "]
-        lines[-1] += f"{self.samples:,} resamples, {library_version()}."
-        lines += [f"{name}: {value}." for name, value in self.facts.items()]
+        lines += ["", f"{len(self.raw):,} answers; bootstrap intervals of {LEVEL:.0%}, "]
+        lines[-1] += f"{self.samples:,} resamples, seed {SEED}; {library_version()}."
+        lines += [f"{name}: {RIGHT.get(value, value)}." for name, value in self.facts.items()]
         return "\n".join(lines) + "\n"
 
 
 def reliability(chance: np.ndarray, is_right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns the mean probability and the share of right answers of each bin that has answers."""
     bins = _bins(chance)
-    counts = bins.sum(axis=0)
-    means = [values @ bins[:, counts > 0] / counts[counts > 0] for values in (chance, is_right)]
-    return means[0], means[1]
+    bins = bins[:, bins.any(axis=0)]
+    return chance @ bins / bins.sum(axis=0), is_right @ bins / bins.sum(axis=0)
 
 
 def risk_coverage(chance: np.ndarray, is_right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -25,7 +25,6 @@ def calibrate(
     questions: str | Path,
     *,
     precision: float = 0.9,
-    only_measure: bool = False,
     settings: Experiment | None = None,
     options: Mapping[str, Any] | None = None,
     columns: Mapping[str, Any] | None = None,
@@ -40,8 +39,6 @@ def calibrate(
         questions: str or path. A file of any format of `tfmrc.data.read_file`, with answers to
             questions that the model was not trained on.
         precision: float. Share of right answers among the confident ones. Default: 0.9.
-        only_measure: bool. Whether the calibration that the predictor has is measured on these
-            questions, and nothing is written. Default: False.
         settings: `Experiment` or None. Settings of the run, in place of those in its folder.
             Default: None.
         options: dict or None. Options of the predictor, beside those of a run's settings.
@@ -60,28 +57,23 @@ def calibrate(
     examples = read_questions(questions, columns, usual)
     predictor, chosen = load_with(folder, settings, options)
     print(f"answering {len(examples):,} questions", flush=True)
-    if only_measure:
-        report: CalibrationReport = predictor.measure_calibration(examples, **chosen)
-    else:
-        report = predictor.calibrate(examples, precision=precision, **chosen)
-        target = Path(folder).resolve()
-        inner = target / folders.PREDICTOR
-        _write(inner if inner.is_dir() else target, predictor, report, Path(questions).name)
+    report: CalibrationReport = predictor.calibrate(examples, precision=precision, **chosen)
+    target = Path(folder).resolve()
+    inner = target / folders.PREDICTOR
+    _write(inner if inner.is_dir() else target, report, Path(questions).name)
     print(report.markdown())
     return report
 
 
-def _write(target: Path, predictor: Any, report: CalibrationReport, data: str) -> None:
-    record = {**predictor.calibration.to_json(), "report": {"data": data, **report.to_json()}}
-
+def _write(target: Path, report: CalibrationReport, data: str) -> None:
     def write(place: Path) -> None:
         plot_calibration(report, place / "calibration", title=data)
         write_text(place / "calibration.md", f"{report.markdown()}\nData: {data}.\n")
+        record = report.to_json() | {"data": data}  # the facts are the fields of the calibration
         write_text(place / CALIBRATION, json.dumps(record, indent=2) + "\n")
 
     if manifest_of(target) is None:  # a reader that another program wrote
-        write(target)
-        return
+        return write(target)
     size = sum(path.stat().st_size for path in target.rglob("*"))
     with new_folder(target, size) as part:  # whose manifest lists the new files
         shutil.copytree(target, part, dirs_exist_ok=True)

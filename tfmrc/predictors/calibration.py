@@ -60,7 +60,7 @@ class Calibration:
     @classmethod
     def from_json(cls, value: Any) -> Self:
         """Returns the calibration of a dict; keys that are no fields are ignored."""
-        return cls(**{field.name: value[field.name] for field in fields(cls)})
+        return cls(**{f.name: value[f.name] for f in fields(cls) if f.name in value})
 
     @classmethod
     def fit(

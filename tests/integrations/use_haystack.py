@@ -53,7 +53,7 @@ document = Document(content="An owl flew.")
 assert reader.run(query=QUESTION, documents=[]) == {"answers": []}
 assert reader.run(query=QUESTION, documents=[Document(content=None)]) == {"answers": []}
 assert len(reader.run(query=QUESTION, documents=[document], top_k=2)["answers"]) == 2
-sure = {"handle_impossible_answer": True, "no_answer_threshold": 0.0}
+sure = {"handle_impossible_answer": True}
 [none] = Reader(str(folder), options=sure).run(query=QUESTION, documents=[document])["answers"]
 assert none.data is None and none.document is None and 0 < none.score < 1
 

@@ -120,14 +120,13 @@ def test_no_answer(predictor, without_graphs):
     np.testing.assert_array_equal(before, head.bias.numpy())
     empty = predictor.answer(question="Who", passages=[])
     assert (empty.text, empty.start, empty.probability) == ("", -1, 0.0)
-    for threshold, text in ((none * 1.01, plain.text), (none * 0.99, "")):
+    for least, is_confident in ((0.99, True), (1.01, False)):
         answer = predictor.answer(
-            question=question, passages=passages, no_answer_threshold=threshold
+            question=question, passages=passages, min_probability=plain.probability * least
         )
-        assert answer.text == text
-        assert answer.probability == pytest.approx(plain.probability if text else none, abs=1e-6)
-    with pytest.raises(ValueError, match=r"from 0 to 1. Received: no_answer_threshold=1.5"):
-        predictor.answer(question=question, passages=passages, no_answer_threshold=1.5)
+        assert (answer.text, answer.is_confident) == (plain.text, is_confident)
+    with pytest.raises(ValueError, match=r"from 0 to 1. Received: min_probability=1.5"):
+        predictor.answer(question=question, passages=passages, min_probability=1.5)
 
 
 def test_an_ensemble_reads_by_the_mean_of_its_members_scores(predictor, tmp_path, without_graphs):
@@ -189,10 +188,8 @@ def test_bfloat16_rounds_the_scores(predictor, tmp_path, without_graphs):
 def test_precision_is_an_option_of_the_commands(predictor, tmp_path, without_graphs):
     """And part of what a prediction depends on: those in another precision are not taken over."""
     folder = predictor.save_hugging_face(tmp_path / "reader")
-    loaded, options = load_saved(folder, {"dtype": "bfloat16", "no_answer_threshold": 0.3})
-    assert loaded.model.encoder.compute_dtype == "bfloat16" and options == {
-        "no_answer_threshold": 0.3
-    }
+    loaded, options = load_saved(folder, {"dtype": "bfloat16", "min_probability": 0.3})
+    assert loaded.model.encoder.compute_dtype == "bfloat16" and options == {"min_probability": 0.3}
     digests = [folder_digest(folder, dtype) for dtype in (None, "bfloat16", "bfloat16")]
     assert digests[0] != digests[1] == digests[2]
     saved = tmp_path / "saved"

@@ -19,7 +19,15 @@ MADE = {
     "DAANet": (test_daanet.made, {"num_beams": 2, "num_return_sequences": 2, "max_length": 4}),
     "ExtractiveReader": (test_extractive_reader.make, {"num_return_sequences": 3}),
 }
-OUTPUTS = {"answer", "passage", "probability", "answers", "probabilities", "truncated"}
+OUTPUTS = {
+    "answer",
+    "passage",
+    "probability",
+    "answers",
+    "probabilities",
+    "truncated",
+    "is_confident",
+}
 OF_SPANS = {"start", "end", "starts", "ends", "answer_passages"}
 
 

@@ -93,6 +93,7 @@ def test_the_signature_has_the_documented_names_and_types(exported):
         "relevance": ("float32", [None, 3]),
         "answerable_probability": ("float32", [None]),
         "truncated": ("bool", [None]),
+        "is_confident": ("bool", [None]),
     }
 
 

@@ -51,7 +51,7 @@ def _write_page(answer: Any, options: Namespace) -> None:
         question=options.question,
         passages=options.passage[: len(relevance or options.passage)],
         relevance=relevance,
-        title=answer.text or "(no answer)",
+        title=answer.headline,
         note=", style ".join(part for part in (options.model, options.style) if part),
     )
     Path(options.html).parent.mkdir(parents=True, exist_ok=True)

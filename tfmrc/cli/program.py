@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from tfmrc.cli import (
     answer,
     ask,
+    calibrate,
     compare,
     evaluate,
     export,
@@ -40,6 +41,7 @@ COMMANDS: dict[str, list[tuple[ModuleType, str]]] = {
         (predict, "RUN"),
         (score, "FILE"),
         (compare, "FILE FILE"),
+        (calibrate, "MODEL"),
     ],
     "Use": [
         (answer, "MODEL"),

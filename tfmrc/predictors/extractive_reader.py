@@ -105,9 +105,8 @@ def extractive_reader_signature(model: Any, preprocessor: Any, options: ReaderOp
 
     - `answer` string `[B]`, `start`, `end` int32 `[B]` (code points of the passage), `passage`
       int32 `[B]`, `probability` float32 `[B]`: the best span; `""`, -1 and the probability of "no
-      answer" where this is the answer (`options.handle_impossible_answer`,
-      `options.no_answer_threshold`); `""`, -1 and without these options 0 where passages have no
-      words;
+      answer" where this is the answer (`options.handle_impossible_answer`); `""`, -1 and without
+      this option 0 where passages have no words;
     - `answers`, `starts`, `ends`, `probabilities`, `answer_passages` (index of the passage)
       `[B, K]`: the K best spans;
     - `answerable_probability` float32 `[B]`, `truncated` bool `[B]`.
@@ -130,15 +129,13 @@ def extractive_reader_signature(model: Any, preprocessor: Any, options: ReaderOp
         )
         missing = outputs["starts"][:, 0] < 0
         none = 1.0 - outputs["answerable_probability"]
-        if options.no_answer_threshold is not None:
-            missing |= none > options.no_answer_threshold
-        elif options.handle_impossible_answer:
+        if options.handle_impossible_answer:
             missing |= none > outputs["probabilities"][:, 0]
         outputs["answer"] = tf.where(missing, "", outputs["answers"][:, 0])
         for name, values in (("start", "starts"), ("end", "ends"), ("passage", "answer_passages")):
             outputs[name] = tf.where(missing, -1, outputs[values][:, 0])
         best = outputs["probabilities"][:, 0]
-        if options.handle_impossible_answer or options.no_answer_threshold is not None:
+        if options.handle_impossible_answer:
             best = tf.where(missing, none, best)
         return outputs | {"probability": best}
 

@@ -22,10 +22,12 @@ from tfmrc.encoders.hugging_face_tokenizer_files import tokenizer_files
 from tfmrc.encoders.hugging_face_weights import weights_of_encoder
 from tfmrc.encoders.presets import build_subwords
 from tfmrc.models import ExtractiveReader
+from tfmrc.predictors.calibration import Calibration
 from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor
 from tfmrc.preprocessing import ExtractiveReaderPreprocessor
 from tfmrc.storage.folders import check_target, new_folder
 from tfmrc.storage.manifest import manifest_of, verify_files
+from tfmrc.storage.parts import CALIBRATION
 from tfmrc.utils.files import check_links, read_json
 
 __all__ = [
@@ -39,7 +41,7 @@ __all__ = [
 HUB = "hf://"
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FILES = (CONFIG, "*.safetensors", "model.safetensors.index.json", "tokenizer*.json", "vocab*",
-         "merges.txt", "special_tokens_map.json")  # fmt: skip
+         "merges.txt", "special_tokens_map.json", CALIBRATION)  # fmt: skip
 PICKLES = "*.bin"  # which a folder may have in place of safetensors
 # The part of class names there: BertForQuestionAnswering, BertTokenizer.
 CLASSES = {
@@ -122,7 +124,10 @@ def load_hugging_face(
     model = ExtractiveReader(encoder=layer, dtype=dtype)
     model.answer_module.scores.kernel.assign(kernel.T)
     model.answer_module.scores.bias.assign(bias)
-    return ExtractiveReaderPredictor(model, preprocessor)
+    predictor = ExtractiveReaderPredictor(model, preprocessor)
+    if calibration := read_optional_json(folder / CALIBRATION):
+        predictor.calibration = Calibration.from_json(calibration)
+    return predictor
 
 
 def local_folder(folder: str | PathLike[str]) -> Path:
@@ -196,6 +201,8 @@ def save_hugging_face(predictor: ExtractiveReaderPredictor, folder: str | PathLi
     config = {"architectures": [f"{name}ForQuestionAnswering"], **config_of_encoder(layer)}
     files = {CONFIG: json.dumps(config, indent=2, sort_keys=True) + "\n"}
     files |= tokenizer_files(subwords, FAMILIES[layer.family], f"{name}Tokenizer")
+    if predictor.calibration is not None:
+        files[CALIBRATION] = json.dumps(predictor.calibration.to_json(), indent=2) + "\n"
     head = model.answer_module.scores
     arrays = weights_of_encoder(layer) | {
         HEAD[0]: np.ascontiguousarray(ops.convert_to_numpy(head.kernel).T),

@@ -67,9 +67,10 @@ class PipelineOptions:
 class QuestionAnsweringPipeline:
     """Answers questions as `transformers.pipeline("question-answering")` did until 5.2.
 
-    A result is a dict: `score` (the probability), `start` and `end` (characters of the context) and
-    `answer`. The calls are those of the removed pipeline: keywords `question` and `context` with
-    strings or lists, one dict, a list of dicts, or a generator of dicts, which is read lazily.
+    A result is a dict: `score` (the probability, calibrated unless `legacy`), `start` and `end`
+    (characters of the context) and `answer`. The calls are those of the removed pipeline: keywords
+    `question` and `context` with strings or lists, one dict, a list of dicts, or a generator of
+    dicts, which is read lazily.
 
     By default some faults of the old numbers are mended (docs/transformers.md): a score is a
     probability under one distribution over all windows, answers are whole words also at the edge of
@@ -235,7 +236,11 @@ class QuestionAnsweringPipeline:
                 none = 1.0 - float(values["answerable_probability"][row])
                 answers.append(_answer(none, 0, 0, ""))
             answers.sort(key=lambda answer: answer["score"], reverse=True)
-            yield answers[: options.top_k]
+            answers, calibration = answers[: options.top_k], self.predictor.calibration
+            if calibration is not None:  # of merged spans, as the map keeps their order
+                scores = calibration.apply([answer["score"] for answer in answers]).numpy()
+                answers = [{**a, "score": float(s)} for a, s in zip(answers, scores, strict=True)]
+            yield answers
 
     def _legacy(
         self, batch: Sequence[Pair], texts: list[tf.Tensor], options: PipelineOptions

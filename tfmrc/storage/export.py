@@ -31,10 +31,10 @@ def export_saved_model(
 ) -> Path:
     """Writes a predictor as a SavedModel in `<name>/<version>/`, as TensorFlow Serving reads it.
 
-    The signatures are those of `predictor.export_signatures(options)`. The SavedModel includes the
-    vocabulary, the lookup tables and the current weights of the model. `assets.extra` has requests
-    that TensorFlow Serving runs at start-up, a model card as JSON and Markdown, the metrics, and a
-    digest of every file (`tfmrc.storage.verify`).
+    The signatures are those of `predictor.export_signatures(options)`, calibrated. The SavedModel
+    includes the vocabulary, the lookup tables and the current weights of the model. `assets.extra`
+    has requests that TensorFlow Serving runs at start-up, a model card as JSON and Markdown, the
+    metrics, and a digest of every file (`tfmrc.storage.verify`).
 
     The folder is written under a temporary name and then renamed, so a server that watches it never
     reads an incomplete model.
@@ -70,7 +70,7 @@ def export_saved_model(
             f"the command line, overwrite=True in Python. Received: overwrite={overwrite}"
         )
 
-    signatures = predictor.export_signatures(options)
+    signatures = predictor.with_confidence(predictor.export_signatures(options), options)
     with portable():  # a graph that leaves the process runs on every device
         concrete = {name: each.get_concrete_function() for name, each in signatures.items()}
     for traced in concrete.values():

@@ -73,7 +73,7 @@ def bootstrap(score: Score, *, samples: int = 1000, level: float = 0.95, seed: i
     True
     """
     statistics = statistics_of(score)
-    weights = _weights(len(statistics.ids), samples, seed)
+    weights = resamples(len(statistics.ids), samples, seed)
     drawn = np.concatenate([statistics.combine(drawn @ statistics.values) for drawn in weights])
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     return Interval(statistics.score(), float(low), float(high), level, samples, seed)
@@ -121,7 +121,7 @@ def paired_bootstrap(
     drawn = np.concatenate(
         [
             two.combine(weights @ two.values) - one.combine(weights @ one.values)
-            for weights in _weights(len(one.ids), samples, seed)
+            for weights in resamples(len(one.ids), samples, seed)
         ]
     )
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
@@ -143,7 +143,7 @@ def statistics_of(score: Score) -> Statistics:
     return score.statistics
 
 
-def _weights(size: int, samples: int, seed: int) -> Iterator[np.ndarray]:
+def resamples(size: int, samples: int, seed: int) -> Iterator[np.ndarray]:
     """Yields the counts of each example in each resample, `[at most 100, N]` at a time."""
     generator = np.random.default_rng(seed)
     for start in range(0, samples, _CHUNK):

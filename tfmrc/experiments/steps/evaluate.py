@@ -57,9 +57,8 @@ def evaluate(
     table of its runs, with means and deviations over the seeds.
 
     With `questions`, any predictor on the questions of a file. Where some have no answer and the
-    model says how probable an answer is, SQuAD 2.0's scores are added, at the given threshold and
-    at the one that is best on this file: chosen on held-out questions, that is the value of the
-    option `no_answer_threshold`.
+    model says how probable an answer is, SQuAD 2.0's scores are added: of the confident answers,
+    and at the threshold on "no answer" that is best on this file.
 
     Args:
         folder: str or path. A run or a grid; with `questions` also a saved predictor or a reader of

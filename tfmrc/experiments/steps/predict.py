@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from tfmrc.evaluation import Prediction
 from tfmrc.experiments.answering import (
     answer_all,
     askable,
@@ -85,11 +84,8 @@ def predict(
         )
         return
     results = predictor.predict(examples, task=name, batch_size=batch_size, **chosen)
-    predictions = (
-        prediction_of(example.id, result, name)
-        for example, result in zip(examples, results, strict=True)
-    )
-    _print(predictions, form or ("answers" if sys.stdout.isatty() else "full"))
+    pairs = zip((example.id for example in examples), results, strict=True)
+    _print(pairs, name, form or ("answers" if sys.stdout.isatty() else "full"))
 
 
 def _digest(
@@ -110,12 +106,14 @@ def _check_output(output: Path, questions: Path) -> None:
         raise ValueError(f"The output would replace the input. Received: --output {output}")
 
 
-def _print(predictions: Iterable[Prediction], form: Form) -> None:
-    if form == "squad":
-        texts: Mapping[str, str] = {prediction.id: prediction.answer for prediction in predictions}
+def _print(results: Iterable[tuple[str, Any]], task: str, form: Form) -> None:
+    if form == "squad":  # where an empty text means "no answer"
+        texts = {key: result.text if result.is_confident else "" for key, result in results}
         print(json.dumps(texts, ensure_ascii=False, indent=2))
         return
-    for prediction in predictions:
-        record: Any = prediction.to_json()
-        print(prediction.answer if form == "answers" else json.dumps(record, ensure_ascii=False))
+    for key, result in results:
+        if form == "answers":
+            print(result.text if result.is_confident else result.headline)
+        else:
+            print(json.dumps(prediction_of(key, result, task).to_json(), ensure_ascii=False))
         sys.stdout.flush()

@@ -2,11 +2,20 @@
 
 from collections.abc import Iterable, Iterator
 from os import PathLike
+from typing import Any
 
-from tfmrc.data.example import Example
+from tfmrc.data.example import Example, Span
+from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.formats.json_stream import json_lines
 from tfmrc.data.formats.registry import register_format
-from tfmrc.data.stream import ExampleStream, OnError, Report, open_binary, open_to_write
+from tfmrc.data.stream import (
+    ExampleStream,
+    OnError,
+    RecordError,
+    Report,
+    open_binary,
+    open_to_write,
+)
 
 
 @register_format("examples")
@@ -29,14 +38,28 @@ def read_examples(path: str | PathLike, *, on_error: OnError = "raise") -> Examp
         with open_binary(path) as file:
             for location, record in json_lines(file, path, report):
                 try:
-                    example = Example.from_record(record)
-                except (ValueError, TypeError, AttributeError) as error:
-                    report.error(location.error(str(error)))
+                    example = _example(record, location, report)
+                except RecordError as error:
+                    report.error(error)
                     continue
                 report.location = location
                 yield example
 
     return ExampleStream(read, on_error)
+
+
+def _example(record: Any, location: RecordLocation, report: Report) -> Example:
+    question, passages = location.text(record, "question"), location.list(record, "passages")
+    names = {"id": location.name(record.get("id")), "question": question, "passages": passages}
+
+    def labels() -> dict[str, Any]:
+        given = {name: value for name, value in record.items() if name not in names}
+        try:
+            return {**given, "spans": [Span(*span) for span in given.get("spans", ())]}
+        except (TypeError, ValueError) as error:
+            raise location.error(str(error), "spans") from error
+
+    return location.labelled(report, labels, **names)
 
 
 def write_examples(path: str | PathLike, examples: Iterable[Example]) -> int:

@@ -15,6 +15,7 @@ from typing import IO, Any, Literal, Protocol
 
 from tfmrc.data.example import Example
 from tfmrc.utils.files import replacing
+from tfmrc.utils.progress import WatchedFile
 
 OnError = Literal["raise", "skip"]
 Labels = Literal["all", "texts", "none"]
@@ -251,12 +252,11 @@ def open_binary(path: str | PathLike) -> Iterator[IO[bytes]]:
     Raises:
         RecordError: Raised inside the block if a compressed file is damaged or truncated.
     """
-    with open(path, "rb") as raw:
-        start = raw.read(2)
-        raw.seek(0)
+    with io.BufferedReader(WatchedFile(path), 1 << 16) as raw:
+        start = raw.peek(2)[:2]
         file: Any = gzip.GzipFile(fileobj=raw) if start == b"\x1f\x8b" else raw
         try:
-            buffered = io.BufferedReader(file, 1 << 16)
+            buffered = file if file is raw else io.BufferedReader(file, 1 << 16)
             if buffered.peek(3)[:3] == b"\xef\xbb\xbf":
                 buffered.read(3)
             yield buffered

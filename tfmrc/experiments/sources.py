@@ -11,7 +11,7 @@ from tfmrc import data
 from tfmrc.data import Example
 from tfmrc.data.formats.detect import file_format
 from tfmrc.data.formats.registry import find_format
-from tfmrc.data.stream import ExampleStream, Filtered, Report
+from tfmrc.data.stream import ExampleStream, Filtered, Labels, OnError, RecordError, Report
 from tfmrc.data.transforms.sentences import sentences
 from tfmrc.data.transforms.splits import draw_by_id
 from tfmrc.experiments.plan import classes_of
@@ -336,7 +336,9 @@ def read_questions(
     path: str | Path,
     columns: Mapping[str, Any] | None = None,
     usual: Mapping[str, Any] | None = None,
-) -> list[Example]:
+    on_error: OnError = "raise",
+    labels: Labels = "all",
+) -> list[Example | RecordError]:
     """Returns the examples of a file of any format of `tfmrc.data.read_file`.
 
     Args:
@@ -344,14 +346,39 @@ def read_questions(
         columns: dict or None. Columns of a table, which it must have. Default: None.
         usual: dict or None. Columns of a table in place of `columns`, as far as it has them.
             Default: None.
+        on_error: str. `"skip"` returns the errors of broken records in their place.
+            Default: `"raise"`.
+        labels: str. What must be right, see `tfmrc.data.ExampleStream`. Default: `"all"`.
 
     Raises:
         FileNotFoundError: If the file does not exist.
         ValueError: If two examples have the same id, a line is broken, or a column is missing.
     """
     _check_file(Path(path))
-    read = data.read_file(path, columns=columns or usual, columns_optional=not columns)
-    return list(unique(read, str(path)))
+    options: dict[str, Any] = {"columns_optional": not columns, "labels": labels}
+    stream = data.read_file(path, columns=columns or usual, on_error=on_error, **options)
+    records = list(stream.records())
+    for _ in unique((record for record in records if isinstance(record, Example)), str(path)):
+        continue
+    return records
+
+
+def broken(count: int, errors: Sequence[RecordError], what: str) -> list[str]:
+    """Returns lines about broken records: their number and the first five reasons."""
+    return [f"{count:,} broken records {what}:", *(f"  {e}" for e in errors[:5])] if count else []
+
+
+def with_on_error(experiment: Experiment, on_error: OnError | None) -> Experiment:
+    """Returns the experiment with this `on_error` in place of that of its sources."""
+    if on_error is None:
+        return experiment
+    sources = [
+        replace(source, options={**source.options, "on_error": on_error})
+        if find_format(source.format).is_file
+        else source
+        for source in experiment.sources
+    ]
+    return replace(experiment, sources=tuple(sources))
 
 
 def source_format(path: Path, columns: Mapping[str, Any] | None = None) -> str:

@@ -16,6 +16,7 @@ from tfmrc.data.formats.rows import BlankAnswers, example_of, plain
 from tfmrc.data.formats.written_values import written_value
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_text
 from tfmrc.utils.arguments import suggestion
+from tfmrc.utils.progress import Progress
 
 # Column names that are recognised for each field, the first one first.
 NAMES: dict[str, tuple[str, ...]] = {
@@ -263,8 +264,10 @@ def _excel(path: Any, report: Report, columns: Columns) -> Rows:
     rows = enumerate(sheet.iter_rows(values_only=True), 1)
     _, header = next(rows, (0, ()))
     names = ["" if name is None else str(name) for name in header]
+    progress = Progress(f"reading {path}", sheet.max_row or 0, "rows")
     for number, row in rows:
         location = RecordLocation(path, f"row {number}", number)
+        progress.update(number)
         yield location, named_cells(names, row, RecordLocation(path, "header"))
 
 
@@ -277,7 +280,9 @@ def _parquet(path: Any, report: Report, columns: Columns) -> Rows:
     number = 0
     try:
         with ParquetFile(path) as file:
+            progress = Progress(f"reading {path}", file.metadata.num_rows, "rows")
             for batch in file.iter_batches(1024):
+                progress.update(number)
                 for row in batch.to_pylist():
                     number += 1
                     yield RecordLocation(path, f"row {number}", number), row

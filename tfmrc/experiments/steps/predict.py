@@ -6,23 +6,27 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from tfmrc.data import Example, RecordError
+from tfmrc.data.stream import OnError
 from tfmrc.evaluation import Prediction
 from tfmrc.experiments.answering import (
     answer_all,
     askable,
     folder_digest,
-    prediction_of,
+    predictions_of,
     run_digest,
 )
 from tfmrc.experiments.predictor import check_exists, load_with, settings_of
 from tfmrc.experiments.settings import Experiment
-from tfmrc.experiments.sources import read_questions, table_columns
+from tfmrc.experiments.sources import broken, read_questions, table_columns
+from tfmrc.utils.progress import shown
 
 Form = Literal["answers", "full", "squad"]
 
 __all__ = ["predict"]
 
 
+@shown()
 def predict(
     folder: str | Path,
     questions: str | Path,
@@ -33,8 +37,9 @@ def predict(
     task: str | None = None,
     form: Form | None = None,
     columns: Mapping[str, Any] | None = None,
-) -> None:
-    """Predicts the examples of a file.
+    on_error: OnError = "skip",
+) -> list[RecordError]:
+    """Predicts the examples of a file, of which nothing but question and passages must be right.
 
     Args:
         folder: str or path. A run, a saved predictor or a reader of Hugging Face.
@@ -56,6 +61,11 @@ def predict(
             JSON lines elsewhere.
         columns: dict or None. Columns of a table with other names, as in
             `{"question": "Frage", "passages": "Text"}`. Default: None.
+        on_error: str. `"skip"` leaves a broken record in its place, with `error` in place of an
+            answer; `"raise"` raises a `RecordError`. Default: `"skip"`.
+
+    Returns:
+        The errors of broken records, which are also printed on standard error.
 
     Raises:
         FileNotFoundError: If the folder is none of these.
@@ -69,10 +79,17 @@ def predict(
         _check_output(Path(output), Path(questions))
     settings = settings_of(folder, settings)
     usual = None if settings is None else table_columns(settings)
-    examples = read_questions(questions, columns, usual)
+    records = read_questions(questions, columns, usual, on_error, labels="none")
     predictor, chosen = load_with(folder, settings, options)
     name = predictor.task(task).name
-    examples = askable(predictor, name, examples)
+    given = [record for record in records if isinstance(record, Example)]
+    asked = {example.id: example for example in askable(predictor, name, given)}
+    errors = [record for record in records if isinstance(record, RecordError)]
+    examples = [
+        r if isinstance(r, RecordError) else asked[r.id]
+        for r in records
+        if isinstance(r, RecordError) or r.id in asked
+    ]
     batch_size = 32 if settings is None else settings.evaluation.batch_size
     if output is not None:
         answer_all(
@@ -84,13 +101,14 @@ def predict(
             batch_size=batch_size,
             model=_digest(folder, settings, options),
         )
-        return
-    results = predictor.predict(examples, task=name, batch_size=batch_size, **chosen)
-    predictions = (
-        prediction_of(example.id, result, name)
-        for example, result in zip(examples, results, strict=True)
-    )
-    _print(predictions, form or ("answers" if sys.stdout.isatty() else "full"))
+    else:
+        predictions = predictions_of(predictor, examples, name, chosen, batch_size)
+        is_terminal = sys.stdout.isatty()
+        with shown(not is_terminal):
+            _print(predictions, form or ("answers" if is_terminal else "full"))
+    for line in broken(len(errors), errors, "have no answer"):
+        print(line, file=sys.stderr)
+    return errors
 
 
 def _digest(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, Any, Literal, Protocol
+from typing import IO, Any, Literal
 
 from tfmrc.data.example import Example
 from tfmrc.utils.files import replacing
@@ -63,14 +63,6 @@ class RecordError(ValueError):
         return partial(RecordError, self.message, **named), ()
 
 
-class Location(Protocol):
-    """The location of a record, such as `tfmrc.data.formats.fields.RecordLocation`."""
-
-    path: str | PathLike
-    record: str
-    place: str
-
-
 class Report:
     """Counts of the records that one pass over a file read, skipped and left out.
 
@@ -85,8 +77,8 @@ class Report:
         notes: Counter. Number of records that the reader's rules left out or repaired, per reason.
             These are not errors: a question outside the subset, for example.
         errors: list of `RecordError`. The first `MAX_KEPT_ERRORS` errors.
-        location: Location of the latest example. A reader sets it before it yields an example
-            whose id must be unique; None if ids are not checked.
+        location: `tfmrc.data.formats.fields.RecordLocation` of the latest example. A reader sets
+            it before it yields an example whose id must be unique; None if ids are not checked.
     """
 
     def __init__(self, on_error: OnError = "raise", labels: Labels = "all") -> None:
@@ -97,7 +89,7 @@ class Report:
         self.fields: Counter[str] = Counter()
         self.notes: Counter[str] = Counter()
         self.errors: list[RecordError] = []
-        self.location: Location | None = None
+        self.location: Any = None
         self._new: list[RecordError] = []
 
     def error(self, error: RecordError) -> None:
@@ -110,6 +102,14 @@ class Report:
         self.fields[error.field or "record"] += 1
         if len(self.errors) < MAX_KEPT_ERRORS:
             self.errors.append(error)
+
+    @contextmanager
+    def checked(self) -> Iterator[None]:
+        """Reports an error that a record raises in the block."""
+        try:
+            yield
+        except RecordError as error:
+            self.error(error)
 
     def new_errors(self) -> Iterator[RecordError]:
         """Yields the errors since the last call."""
@@ -178,29 +178,26 @@ class ExampleStream:
         self.report = report = Report(self._on_error, self.labels)
         with _Ids() as ids:
             for example in self._read(report):
-                error = None if report.location is None else _error(example, report.location, ids)
-                if error is not None:
-                    report.error(error)
-                yield from report.new_errors()
-                if error is None:
+                with report.checked():
+                    if report.location is not None:
+                        _check(example, report.location, ids)
+                    yield from report.new_errors()
                     report.read += 1
                     yield example
             yield from report.new_errors()
 
 
-def _error(example: Example, location: Location, ids: "_Ids") -> RecordError | None:
-    """Returns what is wrong with an example, by rules of all forms."""
+def _check(example: Example, location: Any, ids: "_Ids") -> None:
+    """Raises a `RecordError` for an example that is broken in any form."""
     first = ids.first(example.id, location.record)
     if first is not None:
-        field, message = "id", f"occurs twice; it is also that of {first}. Received: {example.id!r}"
-    elif not example.question.strip():
-        field, message = "question", f"must not be blank. Received: {example.question!r}"
-    elif not any(passage.strip() for passage in example.passages):
-        field, message = "passages", f"one must have a text. Received: {example.passages!r}"
-    else:
-        return None
-    path, record = location.path, location.record
-    return RecordError(message, path=path, record=record, field=field, id=location.place)
+        location.id = location.place
+        message = f"occurs twice; it is also that of {first}. Received: {example.id!r}"
+        raise location.error(message, "id")
+    if not example.question.strip():
+        raise location.error(f"must not be blank. Received: {example.question!r}", "question")
+    if not any(passage.strip() for passage in example.passages):
+        raise location.error(f"one must have text. Received: {example.passages!r}", "passages")
 
 
 @dataclass(frozen=True)

@@ -183,7 +183,7 @@ def predictions_of(
             yield prediction_of(example.id, next(results), task)
 
 
-def askable(predictor: Any, task: str, examples: Sequence[Example]) -> list[Example]:
+def askable(predictor: Any, task: str, examples: Sequence[Any]) -> list[Any]:
     """Returns the examples that a task can predict; says how many are left out.
 
     A model that asks about an answer which its passage contains gets the passage with the answer.
@@ -193,7 +193,7 @@ def askable(predictor: Any, task: str, examples: Sequence[Example]) -> list[Exam
     Args:
         predictor: A `tfmrc.Predictor`.
         task: str. Name of a task of the predictor.
-        examples: list of `Example`. The examples.
+        examples: list of `Example`, and of the errors of broken records, which stay.
 
     Raises:
         ValueError: If all are left out.
@@ -204,13 +204,16 @@ def askable(predictor: Any, task: str, examples: Sequence[Example]) -> list[Exam
         return list(examples)
     if with_answers:
         style = predictor.task(task).style
-        result: list[Example] = []
+        result: list[Any] = []
         for example in examples:
+            if isinstance(example, RecordError):
+                result.append(example)
+                continue
             named = style if style in example.answers else next(iter(example.answers), "")
             result += with_exact_spans([example], named)
         reason = "the model asks about an answer that a passage contains word by word"
     else:
-        result = [example for example in examples if example.answers]
+        result = [e for e in examples if isinstance(e, RecordError) or e.answers]
         reason = "the model asks about an answer"
     if len(result) < len(examples):
         if not result:

@@ -11,7 +11,6 @@ from tfmrc.data.formats.registry import register_format
 from tfmrc.data.stream import (
     ExampleStream,
     OnError,
-    RecordError,
     Report,
     open_binary,
     open_to_write,
@@ -37,13 +36,10 @@ def read_examples(path: str | PathLike, *, on_error: OnError = "raise") -> Examp
     def read(report: Report) -> Iterator[Example]:
         with open_binary(path) as file:
             for location, record in json_lines(file, path, report):
-                try:
+                with report.checked():
                     example = _example(record, location, report)
-                except RecordError as error:
-                    report.error(error)
-                    continue
-                report.location = location
-                yield example
+                    report.location = location
+                    yield example
 
     return ExampleStream(read, on_error)
 
@@ -54,10 +50,7 @@ def _example(record: Any, location: RecordLocation, report: Report) -> Example:
 
     def labels() -> dict[str, Any]:
         given = {name: value for name, value in record.items() if name not in names}
-        try:
-            return {**given, "spans": [Span(*span) for span in given.get("spans", ())]}
-        except (TypeError, ValueError) as error:
-            raise location.error(str(error), "spans") from error
+        return {**given, "spans": [Span(*span) for span in given.get("spans", ())]}
 
     return location.labelled(report, labels, **names)
 

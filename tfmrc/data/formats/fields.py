@@ -54,10 +54,10 @@ class RecordLocation:
         self.id = self.place if value is None or not str(value).strip() else str(value)
         return self.id
 
-    def example(self, **fields: Any) -> Example:
-        """Returns the example with these fields; its errors name this location."""
+    def example(self, labels: Callable[[], Mapping[str, Any]] = dict, **fields: Any) -> Example:
+        """Returns the example with these fields and labels; its errors name this location."""
         try:
-            return Example(**fields)
+            return Example(**fields, **labels())
         except (AttributeError, TypeError, ValueError) as error:
             raise error if isinstance(error, RecordError) else self.error(str(error)) from error
 
@@ -66,7 +66,7 @@ class RecordLocation:
     ) -> Example:
         """Returns the example with these fields and labels; without broken ones if not needed."""
         try:
-            return self.example(**fields, **labels())
+            return self.example(labels, **fields)
         except RecordError:
             if report.labels != "none":
                 raise

@@ -9,7 +9,7 @@ from tfmrc.data.example import Example
 from tfmrc.data.formats.fields import RecordLocation, short
 from tfmrc.data.formats.json_stream import json_records
 from tfmrc.data.formats.registry import register_format
-from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report
+from tfmrc.data.stream import ExampleStream, OnError, Report
 
 Subset = Literal["ALL", "ANS", "NLG"]
 SUBSETS = ("ALL", "ANS", "NLG")
@@ -81,18 +81,15 @@ def read_msmarco(
 
     def read(report: Report) -> Iterator[Example]:
         for location, record in json_records(path, report):
-            try:
+            with report.checked():
                 example = _example(record, location, report)
-            except RecordError as error:
-                report.error(error)
-                continue
-            if subset == "ANS" and not example.answerable:
-                report.note("queries outside ANS")
-            elif subset == "NLG" and "nlg" not in example.answers:
-                report.note("queries outside NLG")
-            else:
-                report.location = location
-                yield _keep(example, styles)
+                if subset == "ANS" and not example.answerable:
+                    report.note("queries outside ANS")
+                elif subset == "NLG" and "nlg" not in example.answers:
+                    report.note("queries outside NLG")
+                else:
+                    report.location = location
+                    yield _keep(example, styles)
 
     return ExampleStream(read, on_error)
 

@@ -99,7 +99,7 @@ def read_narrativeqa(
                     continue
                 document = row["document_id"]
                 counts[document] += 1
-                try:
+                with report.checked():
                     most = None if nearest else num_passages
                     passages = texts.passages(document, passage_words, most, location)
                     if nearest:
@@ -109,8 +109,6 @@ def read_narrativeqa(
                     yield _example(
                         f"{document}-{counts[document]}", row, columns, style, passages, location
                     )
-                except RecordError as error:
-                    report.error(error)
         if empty and not report.skipped:
             raise RecordError("contains no question", path=qaps, record="file")
 

@@ -14,7 +14,7 @@ CANNOT_ANSWER = "CANNOTANSWER"  # QuAC's answer where there is none
 FREE = -1
 """The ``answer_start`` of a free-form answer, which does not occur in its context."""
 ANSWERS = {"answers", "styles"}
-READ_FRAME = "pandas.read_csv(path, dtype=str) reads numbers as texts"
+READ_FRAME = " (pandas.read_csv(path, dtype=str) reads numbers as texts)"
 
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -42,12 +42,11 @@ def example_of(
         RecordError: A value is missing or of the wrong type, or values contradict each other.
     """
     name = location.name(row.get("id"))
-    question = _value(row, "question")
+    question, passages = (plain(_value(row, field)) for field in ("question", "passages"))
     if not isinstance(question, str):
         shown = "nothing" if question is None else short(question)
         raise location.error(f"must be text. Received: {shown}", "question")
-    passages = _value(row, "passages")
-    if passages is None or passages == []:
+    if not passages:
         raise location.error("must have a passage. Received: nothing", "passages")
     passages = _texts(passages, "passages", location)
 
@@ -87,14 +86,10 @@ def _texts(value: Any, field: str, location: RecordLocation) -> list[str]:
     values = value if isinstance(value, list) else [value]
     if field == "answers":
         values = [str(text) if _is_whole(text) else text for text in values]
-        if any(isinstance(text, float) for text in values):
-            raise location.error(
-                "must be a text or a list of texts, and a number with a point is none; "
-                f"{READ_FRAME}. Received: {short(value)}",
-                field,
-            )
     if not all(isinstance(text, str) for text in values):
-        raise location.error(f"must be a text or a list of texts. Received: {short(value)}", field)
+        raise location.error(
+            f"must be a text or a list of texts{READ_FRAME}. Received: {short(value)}", field
+        )
     return values
 
 

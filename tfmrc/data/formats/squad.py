@@ -7,11 +7,11 @@ from os import PathLike
 from typing import Any
 
 from tfmrc.data.example import Example
-from tfmrc.data.formats.fields import RecordLocation, short
+from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.formats.json_stream import json_records
 from tfmrc.data.formats.registry import register_format
 from tfmrc.data.formats.rows import BlankAnswers, example_of
-from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report
+from tfmrc.data.stream import ExampleStream, OnError, Report
 
 
 @register_format("squad")
@@ -65,14 +65,11 @@ def read_squad(
 
     def read(report: Report) -> Iterator[Example]:
         for where, location, row in _rows(path, report):
-            try:
+            with report.checked():
                 example = example_of(row, location, report, style, blank_answers)
-            except RecordError as error:
-                report.error(error)
-                continue
-            report.location = where
-            known = None if example.answerable is None else (example.answerable,)
-            yield replace(example, relevance=known)
+                report.location = where
+                known = None if example.answerable is None else (example.answerable,)
+                yield replace(example, relevance=known)
 
     return ExampleStream(read, on_error)
 
@@ -84,28 +81,25 @@ def _rows(
     rows = count(1)
     for number, (_, article) in enumerate(json_records(path, report, "article"), 1):
         location = RecordLocation(path, f"article {number}")
-        try:
+        with report.checked():
             is_paragraph = isinstance(article, dict) and "qas" in article
             paragraphs = [article] if is_paragraph else location.list(article, "paragraphs")
             title = location.text(article, "title") if "title" in article else location.record
-        except RecordError as error:
-            report.error(error)
-            continue
-        for position, paragraph in enumerate(paragraphs, 1):
-            where = RecordLocation(path, f"article {title!r}, paragraph {position}")
-            try:
-                context = where.text(paragraph, "context")
-                questions = where.list(paragraph, "qas")
-            except RecordError as error:
-                report.error(error)
-                continue
-            for order, (qa, row) in enumerate(zip(questions, rows, strict=False), 1):
-                place = RecordLocation(path, f"{where.record}, question {order}", row)
-                if not isinstance(qa, dict):
-                    report.error(place.error(f"must be an object. Received: {short(qa)}"))
-                    continue
-                name, answers = qa.get("id"), qa.get("answers")
-                named = place if name is None else RecordLocation(path, f"id {name!r}", row)
-                # In v1.1 a question without answers is unlabelled.
-                told = answers or (None if qa.get("is_impossible") is None else [])
-                yield place, named, {**qa, "passages": context, "group": title, "answers": told}
+            for position, paragraph in enumerate(paragraphs, 1):
+                where = RecordLocation(path, f"article {title!r}, paragraph {position}")
+                with report.checked():
+                    yield from _questions(paragraph, where, title, rows)
+
+
+def _questions(
+    paragraph: Any, where: RecordLocation, title: str, rows: Iterator[int]
+) -> Iterator[tuple[RecordLocation, RecordLocation, dict[str, Any]]]:
+    context = where.text(paragraph, "context")
+    for order, (qa, row) in enumerate(zip(where.list(paragraph, "qas"), rows, strict=False), 1):
+        place = RecordLocation(where.path, f"{where.record}, question {order}", row)
+        given = qa if isinstance(qa, dict) else {"question": qa}
+        name, answers = given.get("id"), given.get("answers")
+        named = place if name is None else RecordLocation(where.path, f"id {name!r}", row)
+        # In v1.1 a question without answers is unlabelled.
+        told = answers or (None if given.get("is_impossible") is None else [])
+        yield place, named, {**given, "passages": context, "group": title, "answers": told}

@@ -220,11 +220,6 @@ def _opener(source: Any) -> Any:
         return lambda report, columns: opener(source, report, columns)
     if hasattr(source, "columns") and hasattr(source, "iloc"):
         return lambda *_: _frame(source)
-    if isinstance(source, Mapping) and any(hasattr(s, "column_names") for s in source.values()):
-        raise TypeError(
-            "A table is one split of a `datasets.DatasetDict`. Received: a dict of the splits "
-            f"{', '.join(map(str, source))}; pass one of them, such as table[{[*source][0]!r}]"
-        )
     is_rows = hasattr(source, "column_names") or isinstance(source, list | tuple)
     if not is_rows or isinstance(source, Mapping):
         raise TypeError(

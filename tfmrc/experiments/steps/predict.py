@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from tfmrc.data import Example, RecordError
+from tfmrc.data import RecordError
 from tfmrc.data.stream import OnError
 from tfmrc.evaluation import Prediction
 from tfmrc.experiments.answering import (
@@ -82,14 +82,8 @@ def predict(
     records = read_questions(questions, columns, usual, on_error, labels="none")
     predictor, chosen = load_with(folder, settings, options)
     name = predictor.task(task).name
-    given = [record for record in records if isinstance(record, Example)]
-    asked = {example.id: example for example in askable(predictor, name, given)}
     errors = [record for record in records if isinstance(record, RecordError)]
-    examples = [
-        r if isinstance(r, RecordError) else asked[r.id]
-        for r in records
-        if isinstance(r, RecordError) or r.id in asked
-    ]
+    examples = askable(predictor, name, records)
     batch_size = 32 if settings is None else settings.evaluation.batch_size
     if output is not None:
         answer_all(

@@ -77,7 +77,7 @@ def named_cells(names: Sequence[str], row: Sequence[Any], header: RecordLocation
     Raises:
         RecordError: A column is there twice.
     """
-    cells = {name: cell for name, cell in zip(names, row, strict=True) if name}
+    cells = {name: cell for name, cell in zip(names, row, strict=False) if name}
     if len(cells) < sum(map(bool, names)):
         repeated = next(name for name in names if name and names.count(name) > 1)
         raise header.error("the column is there twice", repeated)

@@ -1,11 +1,11 @@
 """Files of examples as JSON lines, the format of tfmrc."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from os import PathLike
 from typing import Any
 
 from tfmrc.data.example import Example, Span
-from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.formats.json_stream import json_lines
 from tfmrc.data.formats.registry import register_format
 from tfmrc.data.stream import (
@@ -37,22 +37,17 @@ def read_examples(path: str | PathLike, *, on_error: OnError = "raise") -> Examp
         with open_binary(path) as file:
             for location, record in json_lines(file, path, report):
                 with report.checked():
-                    example = _example(record, location, report)
+                    asked = {name: location.get(record, name) for name in ("question", "passages")}
+                    asked["id"] = location.name(record.get("id"))
+                    example = location.labelled(report, partial(_labels, record), **asked)
                     report.location = location
                     yield example
 
     return ExampleStream(read, on_error)
 
 
-def _example(record: Any, location: RecordLocation, report: Report) -> Example:
-    question, passages = location.text(record, "question"), location.list(record, "passages")
-    names = {"id": location.name(record.get("id")), "question": question, "passages": passages}
-
-    def labels() -> dict[str, Any]:
-        given = {name: value for name, value in record.items() if name not in names}
-        return {**given, "spans": [Span(*span) for span in given.get("spans", ())]}
-
-    return location.labelled(report, labels, **names)
+def _labels(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {**record, "spans": [Span(*span) for span in record.get("spans", ())]}
 
 
 def write_examples(path: str | PathLike, examples: Iterable[Example]) -> int:

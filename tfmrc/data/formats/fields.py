@@ -57,7 +57,7 @@ class RecordLocation:
     def example(self, labels: Callable[[], Mapping[str, Any]] = dict, **fields: Any) -> Example:
         """Returns the example with these fields and labels; its errors name this location."""
         try:
-            return Example(**fields, **labels())
+            return Example(**{**labels(), **fields})
         except (AttributeError, TypeError, ValueError) as error:
             raise error if isinstance(error, RecordError) else self.error(str(error)) from error
 

@@ -6,6 +6,7 @@ from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 from tfmrc.data.example import Example, short
 from tfmrc.data.formats.csv_rows import csv_rows, named_cells
@@ -137,7 +138,7 @@ def read_table(
     >>> example.question, example.passages, example.answers
     ('Who flew?', ('An owl flew.',), {'span': ('An owl',)})
     """
-    columns = dict(columns or {})
+    columns = {f: list(c) if isinstance(c, tuple) else c for f, c in (columns or {}).items()}
     for field in columns:
         if field not in NAMES:
             raise ValueError(
@@ -162,7 +163,9 @@ def read_table(
             if not is_file:
                 location.place = location.id = str(number)
             try:
-                _check_row(row, location)
+                if not isinstance(row, Mapping):
+                    wanted = f"a row is an object such as {EXAMPLE}"
+                    raise location.error(f"{wanted}. Received: {short(row)}")
                 if all(plain(cell) is None for cell in row.values()):
                     continue  # spreadsheets write blank rows
                 present = frozenset(name for name in row if _normalized(name) in known)
@@ -219,14 +222,14 @@ def _opener(source: Any) -> Any:
         )
         return lambda report, columns: opener(source, report, columns)
     if hasattr(source, "columns") and hasattr(source, "iloc"):
-        return lambda *_: _frame(source)
+        return lambda *_: _dicts(source.to_dict("records"), _name(source))
     is_rows = hasattr(source, "column_names") or isinstance(source, list | tuple)
     if not is_rows or isinstance(source, Mapping):
         raise TypeError(
             "A table is a path, a pandas data frame, a `datasets.Dataset`, or a list of dicts such "
             f"as {EXAMPLE}. Received: {short(source)} ({type(source).__name__})"
         )
-    return lambda *_: _dicts(source)
+    return lambda *_: _dicts(source, _name(source))
 
 
 def _csv(path: Any, report: Report, columns: Columns) -> Rows:
@@ -255,7 +258,10 @@ def _excel(path: Any, report: Report, columns: Columns) -> Rows:
         from openpyxl import load_workbook
     except ImportError as error:
         raise ImportError("Excel files need openpyxl: pip install tfmrc[excel]") from error
-    sheet = load_workbook(path, read_only=True, data_only=True).worksheets[0]
+    try:
+        sheet = load_workbook(path, read_only=True, data_only=True).worksheets[0]
+    except (BadZipFile, KeyError) as error:
+        raise RecordError(f"the file is no Excel ({error})", path=path, record="file") from error
     rows = enumerate(sheet.iter_rows(values_only=True), 1)
     _, header = next(rows, (0, ()))
     names = ["" if name is None else str(name) for name in header]
@@ -263,6 +269,7 @@ def _excel(path: Any, report: Report, columns: Columns) -> Rows:
     for number, row in rows:
         location = RecordLocation(path, f"row {number}", number)
         progress.update(number)
+        row += (None,) * (len(names) - len(row))  # blank cells at the end may be left out
         yield location, named_cells(names, row, RecordLocation(path, "header"))
 
 
@@ -289,14 +296,7 @@ def _parquet(path: Any, report: Report, columns: Columns) -> Rows:
         ) from error
 
 
-def _frame(frame: Any) -> Rows:
-    names = [str(name) for name in frame.columns]
-    values = zip(*(frame.iloc[:, index] for index in range(len(names))), strict=True)
-    return _dicts((dict(zip(names, row, strict=True)) for row in values), _name(frame))
-
-
-def _dicts(rows: Iterable[Any], name: str | None = None) -> Rows:
-    name = _name(rows) if name is None else name
+def _dicts(rows: Iterable[Any], name: str) -> Rows:
     return ((RecordLocation(name, f"row {number}"), row) for number, row in enumerate(rows, 1))
 
 
@@ -316,7 +316,7 @@ def _names(wanted: Any) -> list[str]:
 
 def _fields(
     row: Mapping[str, Any],
-    columns: Columns,
+    columns: Fields,
     location: RecordLocation,
     columns_optional: bool,
     is_first: bool,
@@ -330,24 +330,18 @@ def _fields(
     alike = {_normalized(name): name for name in reversed(names)}
     result: Fields = {}
     for field, known in NAMES.items():
-        wanted = columns.get(field)
-        names_wanted = _names(wanted)
-        if wanted is not None and not (columns_optional and set(names_wanted) - set(row)):
-            for name in names_wanted:
-                if is_first and name not in row:
-                    raise location.error(
-                        "the table has no such column"
-                        + suggestion(str(name), names)
-                        + f" Received: {', '.join(map(short, names))}",
-                        str(name),
-                    )
-            if isinstance(wanted, Mapping):
-                result[field] = dict(wanted)
-            else:
-                result[field] = wanted if isinstance(wanted, str) else names_wanted
-            continue
+        absent = [name for name in _names(columns.get(field)) if name not in row]
         present = [name if name in row else alike[name] for name in known if name in alike]
-        if present:
+        if absent and is_first and not columns_optional:
+            raise location.error(
+                "the table has no such column"
+                + suggestion(absent[0], names)
+                + f" Received: {', '.join(map(short, names))}",
+                absent[0],
+            )
+        if field in columns and not (columns_optional and absent):
+            result[field] = columns[field]
+        elif present:
             result[field] = present[0]
     for field in ("question", "passages"):
         if field not in result:
@@ -358,11 +352,6 @@ def _fields(
                 field,
             )
     return result
-
-
-def _check_row(row: Any, location: RecordLocation) -> None:
-    if not isinstance(row, Mapping):
-        raise location.error(f"a row is an object such as {EXAMPLE}. Received: {short(row)}")
 
 
 def _canonical(row: Mapping[str, Any], fields: Fields, location: RecordLocation) -> dict[str, Any]:

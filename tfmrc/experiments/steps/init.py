@@ -1,5 +1,6 @@
 """Writes a recipe for a user's own data."""
 
+import json
 import math
 import shlex
 from collections import Counter
@@ -374,21 +375,21 @@ def _recipe(
     lines = [
         f"# {name}: written by `tfmrc init`. Every value can be changed here, or on the command",
         "# line: --set training.epochs=2. `tfmrc train --help` describes all of them.",
-        f"name: {_quoted(name)}",
-        f"title: {_quoted(name)}",
+        f"name: {_yaml(name)}",
+        f"title: {_yaml(name)}",
         "",
         "sources:",
         f"- format: {source}",
-        f"  train: {_quoted(train.resolve())}",
-        f"  test: {'null' if test is None else _quoted(Path(test).resolve())}"
+        f"  train: {_yaml(str(train.resolve()))}",
+        f"  test: {'null' if test is None else _yaml(str(Path(test).resolve()))}"
         + "  # the file that `tfmrc evaluate` reports on" * (test is None),
-        f"  styles: {_list(styles[:1] if spans else styles)}",
+        f"  styles: {_yaml(styles[:1] if spans else styles)}",
     ]
     for name, split in splits.items():
         if split is not None:
             lines.append(f"  {name}: {{split: {split}}}  # the file has all parts of the data")
     if options:
-        lines.append(f"  options: {_flow(options)}")
+        lines.append(f"  options: {_yaml(options)}")
     if spans and not (model == READER and statistics.has_no_answers()):
         lines.append("  answerable_only: true  # questions without an answer are left out")
     if spans and statistics.finds_spans():
@@ -399,7 +400,7 @@ def _recipe(
     if encoder is not None:
         lines += [
             "# Reads the texts; another one: a folder in Hugging Face's form.",
-            f"encoder: {{preset: {_quoted(encoder)}, length: 256, overlap: 96}}",
+            f"encoder: {{preset: {_yaml(encoder)}, length: 256, overlap: 96}}",
             "",
         ]
     lines += [*_preprocessor(model, statistics), "", *_model(model, statistics, encoder), ""]
@@ -513,26 +514,6 @@ def _evaluation(model: str, statistics: _Statistics) -> list[str]:
     return ["evaluation:", f"  options: {options}", "  batch_size: 32", "  meteor: false"]
 
 
-def _quoted(value: Any) -> str:
-    """A YAML scalar that is a string whatever it holds."""
-    import json
-
-    return json.dumps(str(value), ensure_ascii=False)
-
-
-def _yaml(value: bool) -> str:
-    return "true" if value else "false"
-
-
-def _list(values: Sequence[str]) -> str:
-    return f"[{', '.join(map(_quoted, values))}]"
-
-
-def _flow(columns: Mapping[str, Any]) -> str:
-    pairs = [
-        f"{field}: {_flow(names)}"
-        if isinstance(names, Mapping)
-        else f"{field}: {_quoted(names) if isinstance(names, str) else _list(names)}"
-        for field, names in columns.items()
-    ]
-    return f"{{{', '.join(pairs)}}}"
+def _yaml(value: Any) -> str:
+    """Returns a value as JSON, which YAML reads as what it is."""
+    return json.dumps(value, ensure_ascii=False)

@@ -136,7 +136,7 @@ class Report:
 class ExampleStream:
     """An iterable of examples that reads its file again on every pass.
 
-    No examples are held in memory. A record without a question or without a passage is broken.
+    No examples are held in memory. A record with a blank question is broken.
 
     Args:
         read: callable. Takes a `Report`, opens the file, yields its examples and reports broken
@@ -180,15 +180,16 @@ class ExampleStream:
             for example in self._read(report):
                 with report.checked():
                     if report.location is not None:
-                        _check(example, report.location, ids)
+                        _check(example, report, ids)
                     yield from report.new_errors()
                     report.read += 1
                     yield example
             yield from report.new_errors()
 
 
-def _check(example: Example, location: Any, ids: "_Ids") -> None:
+def _check(example: Example, report: Report, ids: "_Ids") -> None:
     """Raises a `RecordError` for an example that is broken in any form."""
+    location = report.location
     first = ids.first(example.id, location.record)
     if first is not None:
         location.id = location.place
@@ -196,7 +197,7 @@ def _check(example: Example, location: Any, ids: "_Ids") -> None:
         raise location.error(message, "id")
     if not example.question.strip():
         raise location.error(f"must not be blank. Received: {example.question!r}", "question")
-    if not any(passage.strip() for passage in example.passages):
+    if report.labels == "none" and not any(passage.strip() for passage in example.passages):
         raise location.error(f"one must have text. Received: {example.passages!r}", "passages")
 
 

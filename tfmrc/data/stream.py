@@ -73,7 +73,6 @@ class Report:
     Attributes:
         read: int. Number of examples read.
         skipped: int. Number of broken records skipped.
-        fields: Counter. Number of broken records per field.
         notes: Counter. Number of records that the reader's rules left out or repaired, per reason.
             These are not errors: a question outside the subset, for example.
         errors: list of `RecordError`. The first `MAX_KEPT_ERRORS` errors.
@@ -86,7 +85,6 @@ class Report:
         self.labels = labels
         self.read = 0
         self.skipped = 0
-        self.fields: Counter[str] = Counter()
         self.notes: Counter[str] = Counter()
         self.errors: list[RecordError] = []
         self.location: Any = None
@@ -99,7 +97,6 @@ class Report:
             raise error
         self._new.append(error)
         self.skipped += 1
-        self.fields[error.field or "record"] += 1
         if len(self.errors) < MAX_KEPT_ERRORS:
             self.errors.append(error)
 
@@ -123,7 +120,6 @@ class Report:
     def take(self, other: "Report") -> None:
         """Adds the counts and errors of another report, that of an underlying stream."""
         self.skipped += other.skipped
-        self.fields.update(other.fields)
         self.notes.update(other.notes)
         self.errors = (self.errors + other.errors)[:MAX_KEPT_ERRORS]
 

@@ -123,6 +123,12 @@ def test_columns_are_mapped_by_name_and_may_be_several():
     assert second.passages == ("Hier.",) and second.answers == {"kurz": ("hier",)}
 
 
+def test_rows_of_json_may_leave_a_named_column_out():
+    rows = [{"Frage": "Wer?", "T1": "Uhu", "T2": "Kater"}, {"Frage": "Wo?", "T1": "Hier"}]
+    columns = {"question": "Frage", "passages": ["T1", "T2"]}
+    assert [e.passages for e in read_table(rows, columns=columns)] == [("Uhu", "Kater"), ("Hier",)]
+
+
 def test_a_style_may_have_a_column_of_its_own():
     rows = [
         {"query": "Who?", "text": "An owl.", "kurz": "owl", "lang": ["An owl.", "It was an owl."]},

@@ -124,7 +124,6 @@ def read_table(
         A stream of examples that can be read any number of times.
 
     Raises:
-        TypeError: `source` has an unsupported type.
         ValueError: The suffix of the file is unknown, or `columns` has a field that does not exist.
         RecordError: While reading: a column or value is missing or has a wrong type, an answer is
             neither at `answer_start` nor once in the passage, an id occurs twice, or the file is
@@ -152,13 +151,10 @@ def read_table(
             )
     rows = _opener(source)
     is_file = isinstance(source, str | PathLike)
-    has_header = is_file and _suffix(source) in (".csv", ".tsv")
-    known = {name for names in NAMES.values() for name in names}
-    known.update(_normalized(name) for wanted in columns.values() for name in _names(wanted))
 
     def read(report: Report) -> Iterator[Example]:
-        # Rows of JSON may leave columns out, so each set of columns has its own fields.
-        tables: dict[frozenset[str], Fields] = {}
+        names: list[str] | None = None
+        fields: Fields = {}
         for number, (location, row) in enumerate(rows(report, columns), 1):
             if not is_file:
                 location.place = location.id = str(number)
@@ -168,20 +164,19 @@ def read_table(
                     raise location.error(f"{wanted}. Received: {short(row)}")
                 if all(plain(cell) is None for cell in row.values()):
                     continue  # spreadsheets write blank rows
-                present = frozenset(name for name in row if _normalized(name) in known)
-                if present not in tables:
-                    at = RecordLocation(source, "header") if has_header else location
-                    tables[present] = _fields(row, columns, at, columns_optional, not tables)
-                row = _canonical(row, tables[present], location)
+                if list(row) != names:  # rows of JSON may leave columns out
+                    fields = _fields(row, columns, location, columns_optional, names is None)
+                    names = list(row)
+                row = _canonical(row, fields, location)
                 example = example_of(row, location, report, style, blank_answers)
             except RecordError as error:
-                if not tables:  # the first row: the table has another form
+                if names is None:  # the first row: the table has another form
                     raise
                 report.error(error)
                 continue
             report.location = location
             yield example
-        if not tables and not report.skipped:
+        if names is None and not report.skipped:
             raise RecordError("contains no row", path=_name(source), record="file")
 
     return ExampleStream(read, on_error)
@@ -223,12 +218,6 @@ def _opener(source: Any) -> Any:
         return lambda report, columns: opener(source, report, columns)
     if hasattr(source, "columns") and hasattr(source, "iloc"):
         return lambda *_: _dicts(source.to_dict("records"), _name(source))
-    is_rows = hasattr(source, "column_names") or isinstance(source, list | tuple)
-    if not is_rows or isinstance(source, Mapping):
-        raise TypeError(
-            "A table is a path, a pandas data frame, a `datasets.Dataset`, or a list of dicts such "
-            f"as {EXAMPLE}. Received: {short(source)} ({type(source).__name__})"
-        )
     return lambda *_: _dicts(source, _name(source))
 
 
@@ -323,8 +312,7 @@ def _fields(
 ) -> Fields:
     """Returns the column or columns of each field in rows with the columns of this one.
 
-    The first row has all columns that are asked for; in a later one those that are missing are
-    blank.
+    The first row has all columns that are asked for; those that a later one lacks are blank.
     """
     names = list(row)
     alike = {_normalized(name): name for name in reversed(names)}

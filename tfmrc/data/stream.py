@@ -59,7 +59,7 @@ class RecordError(ValueError):
         super().__init__(": ".join(p for p in (self.path, record, field, message) if p))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        named = {"path": self.path, "record": self.record, "field": self.field, "id": self.id}
+        named: Any = {"path": self.path, "record": self.record, "field": self.field, "id": self.id}
         return partial(RecordError, self.message, **named), ()
 
 

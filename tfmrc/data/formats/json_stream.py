@@ -103,7 +103,8 @@ def json_records(
 def _columns(path: str | PathLike) -> Iterator[tuple[RecordLocation, Any]]:
     """Yields the rows of an object of columns, which are read side by side."""
     with _parsed(path, "columns") as events:
-        names, depth, key = [], 0, None
+        names: list[str] = []
+        depth, key = 0, ""
         for event, value in events:
             if event == "map_key" and depth == 1:
                 key = value

@@ -60,7 +60,7 @@ def _is_written(field: str, value: Any) -> bool:
 
 
 Rows = Iterator[tuple[RecordLocation, Mapping[str, Any]]]
-Fields = dict[str, str | list[str] | dict[str, str]]
+Fields = dict[str, Any]
 Columns = Mapping[str, str | list[str] | tuple[str, ...] | Mapping[str, str]]
 
 
@@ -305,7 +305,7 @@ def _names(wanted: Any) -> list[str]:
 
 def _fields(
     row: Mapping[str, Any],
-    columns: Fields,
+    columns: Columns,
     location: RecordLocation,
     columns_optional: bool,
     is_first: bool,
@@ -354,13 +354,11 @@ def _canonical(row: Mapping[str, Any], fields: Fields, location: RecordLocation)
             cells = [cell for name in column if (cell := plain(row.get(name))) is not None]
             result[field] = cells or None
         else:
-            cells = {style: plain(row.get(name)) for style, name in column.items()}
-            given = {
+            result["styles"] = {
                 style: _written(cell, field, result, location)
-                for style, cell in cells.items()
-                if cell is not None
+                for style, name in column.items()
+                if (cell := plain(row.get(name))) is not None
             }
-            result["styles"] = given
     passages, flags = fields["passages"], fields.get("relevance")
     if isinstance(passages, list) and isinstance(flags, list) and len(passages) == len(flags):
         # A flag belongs to the passage beside it, and to none if that is blank.

@@ -104,8 +104,9 @@ def init(
     source = source_format(Path(data), columns)
     spans = model != "masque"
     train_split = _split_of(source, data, "train")
-    chosen = {"on_error": (on_error, "raise"), "blank_answers": (blank_answers, "unknown")}
-    options = {name: value for name, (value, default) in chosen.items() if value != default}
+    options: dict[str, Any] = {} if on_error == "raise" else {"on_error": on_error}
+    if blank_answers != "unknown":
+        options["blank_answers"] = blank_answers
     stream = read_file(data, columns=columns, split=train_split, **options)
     statistics = _Statistics.of(stream, spans)
     statistics.check(model)

@@ -6,7 +6,7 @@ import sqlite3
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike, fspath
@@ -172,7 +172,7 @@ class ExampleStream:
     def records(self) -> Iterator[Example | RecordError]:
         """Yields the examples, and the errors of skipped records in their place."""
         self.report = report = Report(self._on_error, self.labels)
-        with _Ids() as ids:
+        with closing(_Ids()) as ids:
             for example in self._read(report):
                 with report.checked():
                     if report.location is not None:
@@ -214,10 +214,7 @@ class _Ids:
     def __init__(self) -> None:
         self._database: sqlite3.Connection | None = None
 
-    def __enter__(self) -> "_Ids":
-        return self
-
-    def __exit__(self, *error: object) -> None:
+    def close(self) -> None:
         if self._database is not None:
             self._database.close()
 

@@ -151,11 +151,8 @@ def answer_all(
         OSError: If another process writes to the file.
     """
     digests = {
-        example.id: digest_of(example, task, model, options)
-        for example in examples
-        if isinstance(example, Example)
+        e.id: digest_of(e, task, model, options) if isinstance(e, Example) else "" for e in examples
     }
-    digests |= {error.id: "" for error in examples if isinstance(error, RecordError)}
     _drop_stale(path, task, digests)
     with PredictionWriter(path, resume=True) as writer:
         left = [example for example in examples if (example.id, task) not in writer.done]

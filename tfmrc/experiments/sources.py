@@ -2,6 +2,7 @@
 
 import heapq
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -363,9 +364,11 @@ def read_questions(
     return records
 
 
-def broken(count: int, errors: Sequence[RecordError], what: str) -> list[str]:
-    """Returns lines about broken records: their number and the first five reasons."""
-    return [f"{count:,} broken records {what}:", *(f"  {e}" for e in errors[:5])] if count else []
+def say_broken(count: int, errors: Sequence[RecordError], what: str) -> None:
+    """Says on standard error how many records are broken, with the first five reasons."""
+    if count:
+        lines = [f"{count:,} broken records {what}:", *(f"  {error}" for error in errors[:5])]
+        print("\n".join(lines), file=sys.stderr, flush=True)
 
 
 def with_on_error(experiment: Experiment, on_error: OnError | None) -> Experiment:

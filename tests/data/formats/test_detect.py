@@ -57,6 +57,7 @@ def test_formats(tmp_path, name, form, content):
         ("a", '{"a": 1}', "an object with the keys 'a'"),
         ("a", "a,b\n1,2\n", "begins with b'a,b"),
         ("a.json", json.dumps({"questions": [ROW]}, indent=1), "an object with the keys 'question"),
+        ("a.json", {"id": 1, "data": ROW}, "an object with the keys 'data', 'id'"),
         ("a.json", [{"id": 1, "annotations": [ROW]}], "a list of objects with the keys 'annot"),
     ],
 )

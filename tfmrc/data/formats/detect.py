@@ -114,7 +114,8 @@ def _json_format(
         return "dream"
     if "Data" in names:
         return "triviaqa"
-    if not names.isdisjoint(("paragraphs", "qas")) or "data" in names:
+    is_empty = not outside and shape.get("data") == "start_array"
+    if is_empty or not names.isdisjoint(("paragraphs", "qas")):
         return "squad"
     if names and names <= MARCO_FIELDS:
         if any(re.search(r"\bpassage_text$|^\w+\.\d+$", name) for name in kinds):

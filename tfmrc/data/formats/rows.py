@@ -93,17 +93,13 @@ def _texts(value: Any, field: str, location: RecordLocation) -> list[str]:
     return values
 
 
-def _answers(
-    row: Mapping[str, Any],
-    location: RecordLocation,
-    report: Report,
-    style: str,
-    blank_answers: BlankAnswers,
-) -> tuple[dict[str, list[str]], list[Any], bool | None]:
-    """Returns the answers by style, the positions of those of `style`, and `answerable`."""
+def _given(
+    row: Mapping[str, Any], style: str, location: RecordLocation
+) -> tuple[dict[str, list[str]], list[Any]]:
+    """Returns the texts by style, and the positions of those of `style`, of every form."""
     value, starts, styles = (_value(row, name) for name in ("answers", "answer_start", "styles"))
     if isinstance(value, Mapping) and "text" not in value:
-        value, styles = None, value
+        styles = value
     elif isinstance(value, Mapping):  # Hugging Face
         starts, value = plain(value.get("answer_start", starts)), plain(value["text"])
     elif isinstance(value, list) and any(isinstance(answer, Mapping) for answer in value):
@@ -116,18 +112,28 @@ def _answers(
         # SQuAD, Label Studio
         starts = [answer.get("answer_start", answer.get("start")) for answer in value]
         value = [location.text(answer, "text", blank=True) for answer in value]
-    if styles is not None:
-        given = {str(name): _texts(plain(v), "answers", location) for name, v in styles.items()}
-    else:
-        given = {style: [] if value is None else _texts(value, "answers", location)}
-    starts = starts if isinstance(starts, list) else [] if starts is None else [starts]
-    if len(starts) == len(given.get(style, [])):
-        pairs = zip(given.get(style, []), starts, strict=True)
-        starts = [start for text, start in pairs if _is_answer(text)]
+    if styles is None:
+        styles = {style: [] if value is None else value}
+    given = {str(name): _texts(plain(texts), "answers", location) for name, texts in styles.items()}
+    return given, starts if isinstance(starts, list) else [] if starts is None else [starts]
+
+
+def _answers(
+    row: Mapping[str, Any],
+    location: RecordLocation,
+    report: Report,
+    style: str,
+    blank_answers: BlankAnswers,
+) -> tuple[dict[str, list[str]], list[Any], bool | None]:
+    """Returns the answers by style, the positions of those of `style`, and `answerable`."""
+    given, starts = _given(row, style, location)
+    own = given.get(style, [])
+    if len(starts) == len(own):
+        starts = [start for text, start in zip(own, starts, strict=True) if _is_answer(text)]
     found = {name: [text for text in texts if _is_answer(text)] for name, texts in given.items()}
-    flag = _answerable(row, location)
+    flag, is_empty = _answerable(row, location), row.get("answers") == []
     texts = [text for texts in given.values() for text in texts]
-    if any(found.values()) if flag is False else flag and value == []:
+    if any(found.values()) if flag is False else flag and is_empty:
         raise location.error(
             "must be empty for an unanswerable question, and for no other. Received: "
             f"answerable={flag}, answers={short(texts)}",
@@ -135,7 +141,7 @@ def _answers(
         )
     if any(found.values()):
         flag = True
-    elif CANNOT_ANSWER in texts or value == []:
+    elif CANNOT_ANSWER in texts or is_empty:
         flag = False
     elif flag is not False and (texts or (flag is None and not row.keys().isdisjoint(ANSWERS))):
         report.note(f"blank answers ({blank_answers})")
@@ -184,15 +190,11 @@ def _spans(
     report: Report,
 ) -> list[Span]:
     spans = _value(row, "spans")
-    try:
-        if spans is not None:
-            return [Span(*span) for span in spans]
-    except (TypeError, ValueError) as error:
-        raise location.error(
-            f"a span is [passage, start, end]. Received: {short(spans)}", "spans"
-        ) from error
-    known = [start for start in map(plain, starts) if start is not None and _whole(start) != FREE]
-    if known and (len(starts) != len(texts) or len(passages) != 1):
+    if spans is not None:
+        return [Span(*span) for span in spans]
+    if all(start is None or _whole(start) == FREE for start in map(plain, starts)):
+        return []
+    if len(starts) != len(texts) or len(passages) != 1:
         if report.labels != "all":
             return []
         raise location.error(
@@ -200,24 +202,30 @@ def _spans(
             f"{len(starts)} numbers, {len(texts)} answers, {len(passages)} passages",
             "answer_start",
         )
-    spans = []
-    for text, start in zip(texts, starts, strict=True) if known else ():
-        if plain(start) is None or (first := _whole(start)) == FREE:
-            continue
-        if first is None or first < 0 or not passages[0].startswith(text, first):
-            first = passages[0].find(text)
-            if first >= 0 and passages[0].find(text, first + 1) < 0:
-                report.note("answers located, as their position was wrong")
-            elif report.labels == "all":
-                raise location.error(
-                    "the answer is neither there nor exactly once in the passage. Received: "
-                    f"answer_start={short(start)}, text={short(text)}",
-                    "answer_start",
-                )
-            else:
-                continue
-        spans.append(Span(0, first, first + len(text)))
-    return spans
+    pairs = zip(texts, starts, strict=True)
+    found = (_span(text, start, passages[0], location, report) for text, start in pairs)
+    return [span for span in found if span is not None]
+
+
+def _span(
+    text: str, start: Any, passage: str, location: RecordLocation, report: Report
+) -> Span | None:
+    """Returns the span of an answer; None if its position is unknown, or wrong and not needed."""
+    first = _whole(start)
+    if plain(start) is None or first == FREE:
+        return None
+    if first is None or first < 0 or not passage.startswith(text, first):
+        first = passage.find(text)
+        if first < 0 or passage.find(text, first + 1) >= 0:
+            if report.labels != "all":
+                return None
+            raise location.error(
+                "the answer is neither there nor exactly once in the passage. Received: "
+                f"answer_start={short(start)}, text={short(text)}",
+                "answer_start",
+            )
+        report.note("answers located, as their position was wrong")
+    return Span(0, first, first + len(text))
 
 
 def _is_whole(value: Any) -> bool:

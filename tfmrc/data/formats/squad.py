@@ -102,4 +102,5 @@ def _questions(
         named = place if name is None else RecordLocation(where.path, f"id {name!r}", row)
         # In v1.1 a question without answers is unlabelled.
         told = answers or (None if given.get("is_impossible") is None else [])
-        yield place, named, {**given, "passages": context, "group": title, "answers": told}
+        row_of = {field: given.get(field) for field in ("id", "question", "is_impossible")}
+        yield place, named, {**row_of, "passages": context, "group": title, "answers": told}

@@ -1,7 +1,7 @@
 """A user's own questions: CSV, TSV, JSON, Parquet, data frames and lists of dicts."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from os import PathLike
 from pathlib import Path
@@ -137,25 +137,13 @@ def read_table(
     >>> example.question, example.passages, example.answers
     ('Who flew?', ('An owl flew.',), {'span': ('An owl',)})
     """
-    columns = {f: list(c) if isinstance(c, tuple) else c for f, c in (columns or {}).items()}
-    for field in columns:
-        if field not in NAMES:
-            raise ValueError(
-                f"The fields of a table are {', '.join(NAMES)}"
-                + suggestion(field, list(NAMES))
-                + f" Received: columns={columns!r}"
-            )
-        if isinstance(columns[field], Mapping) and field != "answers":
-            raise ValueError(
-                f"Only `answers` has a column per style. Received: columns={columns!r}"
-            )
-    rows = _opener(source)
+    columns = _checked(columns or {})
     is_file = isinstance(source, str | PathLike)
 
     def read(report: Report) -> Iterator[Example]:
         names: list[str] | None = None
         fields: Fields = {}
-        for number, (location, row) in enumerate(rows(report, columns), 1):
+        for number, (location, row) in enumerate(_rows(source, report, columns), 1):
             if not is_file:
                 location.place = location.id = str(number)
             try:
@@ -177,9 +165,25 @@ def read_table(
             report.location = location
             yield example
         if names is None and not report.skipped:
-            raise RecordError("contains no row", path=_name(source), record="file")
+            raise RecordError("contains no row", path=str(source), record="file")
 
     return ExampleStream(read, on_error)
+
+
+def _checked(columns: Columns) -> Fields:
+    columns = {f: list(c) if isinstance(c, tuple) else c for f, c in columns.items()}
+    for field in columns:
+        if field not in NAMES:
+            raise ValueError(
+                f"The fields of a table are {', '.join(NAMES)}"
+                + suggestion(field, list(NAMES))
+                + f" Received: columns={columns!r}"
+            )
+        if isinstance(columns[field], Mapping) and field != "answers":
+            raise ValueError(
+                f"Only `answers` has a column per style. Received: columns={columns!r}"
+            )
+    return columns
 
 
 def is_table(path: str | PathLike[str]) -> bool:
@@ -197,28 +201,19 @@ def _suffix(path: str | PathLike[str]) -> str:
     return Path(str(path).removesuffix(".gz")).suffix.lower()
 
 
-def _name(source: Any) -> str:
-    if isinstance(source, str | PathLike):
-        return str(source)
-    return f"<{type(source).__name__}>"
-
-
-def _opener(source: Any) -> Any:
-    """Returns a function from a report and the columns to the table's rows."""
-    if isinstance(source, str | PathLike):
-        suffix = _suffix(source)
-        if suffix not in SUFFIXES:
-            raise ValueError(
-                f"The name of a table ends in one of {', '.join(SUFFIXES)} (text forms also with "
-                f".gz). Received: {str(source)!r}"
-            )
-        opener = {".parquet": _parquet, ".xlsx": _excel, ".csv": _csv, ".tsv": _csv}.get(
-            suffix, _json
+def _rows(source: Any, report: Report, columns: Columns) -> Rows:
+    if not isinstance(source, str | PathLike):
+        rows = source.to_dict("records") if hasattr(source, "iloc") else source
+        name = f"<{type(source).__name__}>"
+        return ((RecordLocation(name, f"row {number}"), row) for number, row in enumerate(rows, 1))
+    suffix = _suffix(source)
+    if suffix not in SUFFIXES:
+        raise ValueError(
+            f"The name of a table ends in one of {', '.join(SUFFIXES)} (text forms also with "
+            f".gz). Received: {str(source)!r}"
         )
-        return lambda report, columns: opener(source, report, columns)
-    if hasattr(source, "columns") and hasattr(source, "iloc"):
-        return lambda *_: _dicts(source.to_dict("records"), _name(source))
-    return lambda *_: _dicts(source, _name(source))
+    openers = {".parquet": _parquet, ".xlsx": _excel, ".csv": _csv, ".tsv": _csv}
+    return openers.get(suffix, _json)(source, report, columns)
 
 
 def _csv(path: Any, report: Report, columns: Columns) -> Rows:
@@ -283,10 +278,6 @@ def _parquet(path: Any, report: Report, columns: Columns) -> Rows:
             path=path,
             record=f"after row {number}",
         ) from error
-
-
-def _dicts(rows: Iterable[Any], name: str) -> Rows:
-    return ((RecordLocation(name, f"row {number}"), row) for number, row in enumerate(rows, 1))
 
 
 def _normalized(name: Any) -> str:

@@ -1,6 +1,5 @@
 """Scores runs and saved predictors on test examples, with baselines and the papers' figures."""
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -32,7 +31,7 @@ from tfmrc.experiments.scoring import (
     score_source,
 )
 from tfmrc.experiments.settings import Evaluation, Experiment, Source
-from tfmrc.experiments.sources import broken, data_folder, read_questions, table_columns
+from tfmrc.experiments.sources import data_folder, read_questions, say_broken, table_columns
 from tfmrc.utils.progress import shown
 
 __all__ = ["evaluate", "verdict"]
@@ -287,8 +286,7 @@ def _evaluate_file(
     records = read_questions(questions, columns, usual, on_error, labels="texts")
     examples = [record for record in records if isinstance(record, Example)]
     errors = [record for record in records if isinstance(record, RecordError)]
-    for line in broken(len(errors), errors, "are left out"):
-        print(line, file=sys.stderr)
+    say_broken(len(errors), errors, "are left out")
     if not any(example.answers for example in examples):
         raise ValueError(f"Scores need answers. Received: none in {questions}")
     predictor, chosen = load_saved(folder, options)

@@ -20,7 +20,7 @@ from tfmrc.data.transforms.sentences import words
 from tfmrc.data.transforms.splits import group_number, group_of
 from tfmrc.encoders.presets import check_preset
 from tfmrc.experiments.settings import Split
-from tfmrc.experiments.sources import broken, source_format
+from tfmrc.experiments.sources import say_broken, source_format
 from tfmrc.experiments.steps.prepare import FEW
 from tfmrc.utils.arguments import suggestion
 from tfmrc.utils.files import write_text
@@ -109,6 +109,7 @@ def init(
         options["blank_answers"] = blank_answers
     stream = read_file(data, columns=columns, split=train_split, **options)
     statistics = _Statistics.of(stream, spans)
+    say_broken(stream.skipped, stream.report.errors, "are left out")
     statistics.check(model)
     test_split = None
     if test is not None:
@@ -162,9 +163,8 @@ def _next_steps(
         commands.append(f'  tfmrc answer {run} --question "..." --passage "..."')
     if model in ("maxout_pointer_qg", "daanet"):
         commands.append(f'  tfmrc ask {run} --passage "..." --answer "..."')
-    report = statistics.report
-    lines = [statistics.describe(), *broken(report.skipped, report.errors, "are left out")]
-    if "blank answers (unknown)" in report.notes:
+    lines = [statistics.describe()]
+    if "blank answers (unknown)" in statistics.report.notes:
         lines.append('`--blank-answers none` reads a blank answer as "no answer".')
     lines += [f"Wrote {target}. Next:", *commands]
     if model not in ("san", READER):

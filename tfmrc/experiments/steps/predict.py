@@ -18,7 +18,7 @@ from tfmrc.experiments.answering import (
 )
 from tfmrc.experiments.predictor import check_exists, load_with, settings_of
 from tfmrc.experiments.settings import Experiment
-from tfmrc.experiments.sources import broken, read_questions, table_columns
+from tfmrc.experiments.sources import read_questions, say_broken, table_columns
 from tfmrc.utils.progress import shown
 
 Form = Literal["answers", "full", "squad"]
@@ -100,8 +100,7 @@ def predict(
         is_terminal = sys.stdout.isatty()
         with shown(not is_terminal):
             _print(predictions, form or ("answers" if is_terminal else "full"))
-    for line in broken(len(errors), errors, "have no answer"):
-        print(line, file=sys.stderr)
+    say_broken(len(errors), errors, "have no answer")
     return errors
 
 

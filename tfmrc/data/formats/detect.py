@@ -106,9 +106,9 @@ def _json_format(
     path: str | PathLike, shape: Mapping[str, str], columns: Mapping[str, Any] | None
 ) -> str:
     outside = next((name for name in ("data.item", "item") if name in shape), "")
-    first = len(outside) + bool(outside)
-    kinds = {name[first:]: kind for name, kind in shape.items() if name.startswith(outside)}
-    kinds = {name: kind for name, kind in kinds.items() if name}
+    below = outside and f"{outside}."
+    inside = [name for name in shape if name.startswith(below) and name not in ("", outside)]
+    kinds = {name.removeprefix(below): shape[name] for name in inside}
     names = {name for name in kinds if "." not in name}
     if shape.get("item") == "start_array":
         return "dream"
@@ -120,16 +120,10 @@ def _json_format(
     if names and names <= MARCO_FIELDS:
         if any(re.search(r"\bpassage_text$|^\w+\.\d+$", name) for name in kinds):
             return "msmarco"
-    if (
-        names <= EXAMPLE_FIELDS
-        and shape.get("question") == "string"
-        and "answers.text" not in kinds
-    ):
-        if (
-            kinds.get("passages") == "start_array"
-            and kinds.get("answers", "start_map") == "start_map"
-        ):
-            return "examples"
+    forms = (shape.get("question"), shape.get("passages"), shape.get("answers", "start_map"))
+    is_example = names <= EXAMPLE_FIELDS and "answers.text" not in kinds
+    if is_example and forms == ("string", "start_array", "start_map"):
+        return "examples"
     is_flat = is_table(path) and "start_map" not in kinds.values()
     if columns or is_flat or not names.isdisjoint(NAMES["question"]):
         return "table"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from os import PathLike
-from pathlib import Path
+from os.path import basename
 from typing import Any
 
 from tfmrc.data.example import Example, short
@@ -38,7 +38,7 @@ class RecordLocation:
     def __init__(self, path: str | PathLike, record: str, row: int | None = None) -> None:
         self.path = path
         self.record = record
-        self.place = f"{Path(path).name}:{record if row is None else row}"
+        self.place = f"{basename(path)}:{record if row is None else row}"
         self.id = self.place
         self.columns: Mapping[str, str] = {}
 

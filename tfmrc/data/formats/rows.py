@@ -25,6 +25,7 @@ def example_of(
     report: Report,
     style: str = "span",
     blank_answers: BlankAnswers = "unknown",
+    ranked: bool = False,
 ) -> Example:
     """Returns the example of a row.
 
@@ -37,6 +38,7 @@ def example_of(
         report: `Report`. Counts blank answers and repaired positions.
         style: str. Style of `answers`. Default: "span".
         blank_answers: str. Whether a blank answer says that there is `"none"`. Default: "unknown".
+        ranked: bool. Whether the only passage is relevant if it answers. Default: False.
 
     Raises:
         RecordError: A value is missing or of the wrong type, or values contradict each other.
@@ -52,11 +54,12 @@ def example_of(
 
     def labels() -> dict[str, Any]:
         answers, starts, answerable = _answers(row, location, report, style, blank_answers)
+        is_known = ranked and answerable is not None
         optional = {name: _value(row, name) for name in ("query_type", "group")}
         return {
             "answers": {style: tuple(texts) for style, texts in answers.items() if texts},
             "answerable": answerable,
-            "relevance": _relevance(row, location),
+            "relevance": (answerable,) if is_known else _relevance(row, location),
             "spans": _spans(row, passages, answers.get(style, []), starts, location, report),
             **{name: None if value is None else str(value) for name, value in optional.items()},
         }

@@ -1,7 +1,6 @@
 """SQuAD: v1.1, v2.0, the adversarial sets, and files of its articles or paragraphs."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import count
 from os import PathLike
 from typing import Any
@@ -66,10 +65,9 @@ def read_squad(
     def read(report: Report) -> Iterator[Example]:
         for where, location, row in _rows(path, report):
             with report.checked():
-                example = example_of(row, location, report, style, blank_answers)
+                example = example_of(row, location, report, style, blank_answers, ranked=True)
                 report.location = where
-                known = None if example.answerable is None else (example.answerable,)
-                yield replace(example, relevance=known)
+                yield example
 
     return ExampleStream(read, on_error)
 

@@ -98,8 +98,8 @@ def _texts(value: Any, field: str, location: RecordLocation) -> list[str]:
 
 def _given(
     row: Mapping[str, Any], style: str, location: RecordLocation
-) -> tuple[dict[str, list[str]], list[Any]]:
-    """Returns the texts by style, and the positions of those of `style`, of every form."""
+) -> tuple[dict[str, list[str]], list[Any], bool]:
+    """Returns the texts by style, the positions of those of `style`, and if the list is empty."""
     value, starts, styles = (_value(row, name) for name in ("answers", "answer_start", "styles"))
     if isinstance(value, Mapping) and "text" not in value:
         styles = value
@@ -118,7 +118,8 @@ def _given(
     if styles is None:
         styles = {style: [] if value is None else value}
     given = {str(name): _texts(plain(texts), "answers", location) for name, texts in styles.items()}
-    return given, starts if isinstance(starts, list) else [] if starts is None else [starts]
+    starts = starts if isinstance(starts, list) else [] if starts is None else [starts]
+    return given, starts, value == []
 
 
 def _answers(
@@ -129,12 +130,12 @@ def _answers(
     blank_answers: BlankAnswers,
 ) -> tuple[dict[str, list[str]], list[Any], bool | None]:
     """Returns the answers by style, the positions of those of `style`, and `answerable`."""
-    given, starts = _given(row, style, location)
+    given, starts, is_empty = _given(row, style, location)
     own = given.get(style, [])
     if len(starts) == len(own):
         starts = [start for text, start in zip(own, starts, strict=True) if _is_answer(text)]
     found = {name: [text for text in texts if _is_answer(text)] for name, texts in given.items()}
-    flag, is_empty = _answerable(row, location), row.get("answers") == []
+    flag = _answerable(row, location)
     texts = [text for texts in given.values() for text in texts]
     if any(found.values()) if flag is False else flag and is_empty:
         raise location.error(

@@ -22,7 +22,6 @@ RUNTIME = [
     "pycocoevalcap>=1.2",
     "pydantic>=2.10",
     "PyYAML>=6.0",
-    "rich>=13.7",
     "tensorboard>=2.20",
     "tensorflow-serving-api>=2.21,<2.22",
 ]
@@ -51,7 +50,10 @@ MLFLOW = [
 HAYSTACK = [
     "haystack-ai>=2.10",
 ]
-# Tables in Parquet form; other tables need nothing.
+# Tables in Excel's and in Parquet form; other tables need nothing.
+EXCEL = [
+    "openpyxl>=3.1",
+]
 PARQUET = [
     "pyarrow>=17",
 ]
@@ -68,6 +70,7 @@ TEST = [
     *SERVE,
     *SPACY,
     *MINILM,
+    *EXCEL,
     *PARQUET,
     "coverage>=7.10.3",
     "greenlet>=3",
@@ -115,6 +118,7 @@ setup(
     install_requires=RUNTIME,
     extras_require={
         "encoders": ENCODERS,
+        "excel": EXCEL,
         "haystack": HAYSTACK,
         "minilm": MINILM,
         "mlflow": MLFLOW,

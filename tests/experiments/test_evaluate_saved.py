@@ -136,3 +136,42 @@ def test_a_file_without_answers_cannot_be_scored(folder, tmp_path, without_graph
     unanswered.write_text("question,passage\nWho?,The owl.\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"need answers. Received: none in .*asked.csv"):
         evaluate(folder, unanswered)
+
+
+def test_prediction_needs_a_question_and_a_passage_and_nothing_else(
+    folder, tmp_path, capsys, without_graphs
+):
+    """A broken record keeps its place, with `error`, and the exit status is 1."""
+    asked = [
+        {"id": 51, "question": "Who flew?", "answers": [{"text": "owl", "answer_start": 99}]},
+        {"question": " ", "answers": None},
+        {"question": "Where is it?", "answers": 1.5},
+        {"id": 51, "question": "Who?"},
+    ]
+    path, out = tmp_path / "q.json", tmp_path / "out.jsonl"
+    path.write_text(json.dumps([{"context": "An owl, the owl.", "qas": asked}]))
+    command = ["predict", str(folder), "--input", str(path)]
+    assert cli.main([*command, "--output", str(out)]) == 1
+    said = capsys.readouterr().err
+    assert "2 broken records have no answer:\n" in said
+    assert "question: must be text" in said and "id: occurs twice" in said
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [line["id"] for line in lines] == ["51", "q.json:2", "q.json:3", "q.json:4"]
+    assert ["error" in line for line in lines] == [False, True, False, True]
+    assert ["answer" in line for line in lines] == [True, False, True, False]
+    assert cli.main([*command, "--format", "squad"]) == 1
+    assert list(json.loads(capsys.readouterr().out)) == [line["id"] for line in lines]
+    assert cli.main([*command, "--on-error", "raise"]) == 1
+    assert "--on-error skip" in capsys.readouterr().err
+
+
+def test_evaluation_needs_texts_and_no_positions(folder, tmp_path, capsys, without_graphs):
+    table = tmp_path / "t.csv"
+    rows = "question,context,answer,answer_start\nWho?,An owl. An owl.,owl,99\n,An owl.,owl,3\n"
+    table.write_text(rows)
+    command = ["evaluate", str(folder), "--input", str(table)]
+    assert cli.main(command) == 1
+    assert "--on-error skip" in capsys.readouterr().err
+    assert cli.main([*command, "--on-error", "skip"]) == 0
+    said = capsys.readouterr()
+    assert "1 broken records are left out:\n" in said.err and "t.csv: line 3" in said.err

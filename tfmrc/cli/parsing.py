@@ -84,6 +84,22 @@ def add_grid(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_on_error(parser: argparse.ArgumentParser, default: str | None, does: str) -> None:
+    """Adds `--on-error`."""
+    parser.add_argument(
+        "--on-error", choices=("raise", "skip"), default=default, help=f"at a broken record: {does}"
+    )
+
+
+def recipe_of(options: argparse.Namespace, *changes: str) -> Any:
+    """Returns the experiment of a recipe with the changes of a command."""
+    from tfmrc import experiments
+    from tfmrc.experiments.sources import with_on_error
+
+    experiment = experiments.load(experiments.find_recipe(options.recipe), *options.set, *changes)
+    return with_on_error(experiment, options.on_error)
+
+
 def add_columns(parser: argparse.ArgumentParser) -> None:
     """Adds `--columns`."""
     parser.add_argument(

@@ -100,7 +100,8 @@ def _main(words: Sequence[str]) -> int:
     except (ValueError, OSError, ImportError) as error:
         if isinstance(error, ImportError) and "pip install" not in str(error):
             raise  # the installation is broken; no extra is missing
-        print(f"tfmrc {words[0]}: {error}", file=sys.stderr)
+        notes = getattr(error, "__notes__", [])
+        print("\n".join([f"tfmrc {words[0]}: {error}", *notes]), file=sys.stderr)
         return 1
 
 

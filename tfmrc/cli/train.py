@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from tfmrc.cli import prepare
-from tfmrc.cli.parsing import add_grid
+from tfmrc.cli.parsing import add_grid, recipe_of
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -28,10 +28,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> None:
     from tfmrc import experiments
 
-    changes = list(options.set)
+    changes = []
     if options.start_from is not None:
         changes.append(f"start_from={json.dumps(str(Path(options.start_from).resolve()))}")
-    experiment = experiments.load(experiments.find_recipe(options.recipe), *changes)
+    experiment = recipe_of(options, *changes)
     places = {"data": options.data, "run": options.run}
     chosen = {"variants": options.variants, "seeds": options.seeds}
     experiments.train(experiment, **places, **chosen, fresh=options.fresh)

@@ -24,7 +24,7 @@ class Source:
     Args:
         format: reader of the files: `squad` gives each question its own paragraph,
             `squad_passages` several passages of the article; `table` is a user's own CSV,
-            TSV, JSON or Parquet file, `examples` tfmrc's JSON lines, `corpus` the made-up
+            TSV, JSON, Excel or Parquet file, `examples` tfmrc's JSON lines, `corpus` the made-up
             corpus and `small_squad` the part of SQuAD that tfmrc ships (`train: train`,
             `test: test`), `pairs` two files of lines.
         styles: styles of the answers.

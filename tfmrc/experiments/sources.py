@@ -2,6 +2,7 @@
 
 import heapq
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from tfmrc import data
 from tfmrc.data import Example
 from tfmrc.data.formats.detect import file_format
 from tfmrc.data.formats.registry import find_format
-from tfmrc.data.stream import ExampleStream, Filtered, Report
+from tfmrc.data.stream import ExampleStream, Filtered, Labels, OnError, RecordError, Report
 from tfmrc.data.transforms.sentences import sentences
 from tfmrc.data.transforms.splits import draw_by_id
 from tfmrc.experiments.plan import classes_of
@@ -336,7 +337,9 @@ def read_questions(
     path: str | Path,
     columns: Mapping[str, Any] | None = None,
     usual: Mapping[str, Any] | None = None,
-) -> list[Example]:
+    on_error: OnError = "raise",
+    labels: Labels = "all",
+) -> list[Example | RecordError]:
     """Returns the examples of a file of any format of `tfmrc.data.read_file`.
 
     Args:
@@ -344,13 +347,40 @@ def read_questions(
         columns: dict or None. Columns of a table, which it must have. Default: None.
         usual: dict or None. Columns of a table in place of `columns`, as far as it has them.
             Default: None.
+        on_error: str. `"skip"` returns the errors of broken records in their place.
+            Default: `"raise"`.
+        labels: str. What must be right, see `tfmrc.data.ExampleStream`. Default: `"all"`.
 
     Raises:
         FileNotFoundError: If the file does not exist.
         ValueError: If two examples have the same id, a line is broken, or a column is missing.
     """
-    read = data.read_file(path, columns=columns or usual, columns_optional=not columns)
-    return list(unique(read, str(path)))
+    options: dict[str, Any] = {"columns_optional": not columns, "labels": labels}
+    stream = data.read_file(path, columns=columns or usual, on_error=on_error, **options)
+    records = list(stream.records())
+    for _ in unique((record for record in records if isinstance(record, Example)), str(path)):
+        continue
+    return records
+
+
+def say_broken(count: int, errors: Sequence[RecordError], what: str) -> None:
+    """Says on standard error how many records are broken, with the first five reasons."""
+    if count:
+        lines = [f"{count:,} broken records {what}:", *(f"  {error}" for error in errors[:5])]
+        print("\n".join(lines), file=sys.stderr, flush=True)
+
+
+def with_on_error(experiment: Experiment, on_error: OnError | None) -> Experiment:
+    """Returns the experiment with this `on_error` in place of that of its sources."""
+    if on_error is None:
+        return experiment
+    sources = [
+        replace(source, options={**source.options, "on_error": on_error})
+        if find_format(source.format).is_file
+        else source
+        for source in experiment.sources
+    ]
+    return replace(experiment, sources=tuple(sources))
 
 
 def source_format(path: Path, columns: Mapping[str, Any] | None = None) -> str:

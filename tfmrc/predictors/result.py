@@ -8,6 +8,11 @@ from typing import Any, Self
 __all__ = ["Result", "string_of"]
 
 
+def not_found(text: str) -> str:
+    """Returns what is shown in place of an answer that is not confident."""
+    return f"(not found; candidate: {text})"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Result:
     """Text that a model found or generated; `str(result)` is the text.
@@ -48,7 +53,7 @@ class Result:
         '(not found; candidate: an owl)'
         """
         text = self.text or "(no words)"
-        return text if self.is_confident else f"(not found; candidate: {text})"
+        return text if self.is_confident else not_found(text)
 
     def facts(self) -> list[tuple[str, str]]:
         """Returns names and values of what `describe` and a notebook show below the text."""

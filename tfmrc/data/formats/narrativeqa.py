@@ -93,7 +93,7 @@ def read_narrativeqa(
                     continue
                 document = row["document_id"]
                 counts[document] += 1
-                try:
+                with report.checked():
                     most = None if nearest else num_passages
                     passages = texts.passages(document, passage_words, most, location)
                     if nearest:
@@ -103,8 +103,6 @@ def read_narrativeqa(
                     yield _example(
                         f"{document}-{counts[document]}", row, columns, style, passages, location
                     )
-                except RecordError as error:
-                    report.error(error)
         if not counts and not report.skipped:
             raise RecordError("contains no question of this split", path=qaps, record="file")
 

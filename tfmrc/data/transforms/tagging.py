@@ -11,6 +11,7 @@ import numpy as np
 
 from tfmrc.data.batching.training_example import TrainingExample
 from tfmrc.utils.files import write_text
+from tfmrc.utils.progress import counted
 
 KINDS = ("lemmas", "pos", "ner")
 
@@ -133,7 +134,7 @@ class TagCache:
             self._known[record.pop("text")] = record
 
     def add(self, texts: Iterable[str], batch_size: int = 256) -> None:
-        """Tags the texts that are not in the file, in batches, with a progress bar.
+        """Tags the texts that are not in the file, in batches.
 
         Args:
             texts: iterable of str.
@@ -142,8 +143,6 @@ class TagCache:
         Raises:
             ValueError: The cache is read only, or the tagger gives something else.
         """
-        from rich.progress import track
-
         from tfmrc.text import Tokenizer
 
         missing = [text for text in dict.fromkeys(texts) if text not in self._known]
@@ -153,7 +152,7 @@ class TagCache:
             raise ValueError(f"{len(missing)} texts have no tags, and there is no tagger.")
         tokenizer = Tokenizer()
         starts = range(0, len(missing), batch_size)
-        for start in track(starts, "tagging", disable=len(missing) <= batch_size):
+        for start in counted(starts, "tagging", f"batches of {batch_size}"):
             part = missing[start : start + batch_size]
             surfaces = [row.numpy() for row in tokenizer.tokenize(part).surface]
             words = [[word.decode("utf-8", "replace") for word in row] for row in surfaces]

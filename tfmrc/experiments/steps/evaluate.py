@@ -7,7 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tfmrc.data import Example
+from tfmrc.data import Example, RecordError
+from tfmrc.data.stream import OnError
 from tfmrc.evaluation import Report, Scores, mean_of_runs
 from tfmrc.evaluation.metrics.rules import check_rules
 from tfmrc.experiments import pictures, run_folder as folders
@@ -30,11 +31,13 @@ from tfmrc.experiments.scoring import (
     score_source,
 )
 from tfmrc.experiments.settings import Evaluation, Experiment, Source
-from tfmrc.experiments.sources import data_folder, read_questions, table_columns
+from tfmrc.experiments.sources import data_folder, read_questions, say_broken, table_columns
+from tfmrc.utils.progress import shown
 
 __all__ = ["evaluate", "verdict"]
 
 
+@shown()
 def evaluate(
     folder: str | Path,
     questions: str | Path | None = None,
@@ -47,6 +50,7 @@ def evaluate(
     rules: str = "plain",
     options: Mapping[str, Any] | None = None,
     columns: Mapping[str, Any] | None = None,
+    on_error: OnError = "raise",
 ) -> list[Report]:
     """Answers test examples and scores the answers.
 
@@ -80,6 +84,7 @@ def evaluate(
             Default: None, those of a run's settings.
         columns: dict or None. Columns of a table with other names, as in
             `{"question": "Frage", "passages": "Text"}`. Default: None.
+        on_error: str. `"skip"` leaves broken records of `questions` out. Default: `"raise"`.
 
     Returns:
         The reports; those of a grid's table come last.
@@ -91,7 +96,7 @@ def evaluate(
         RunLockedError: If another process evaluates one of the runs.
     """
     if questions is not None:
-        return [_evaluate_file(folder, Path(questions), output, rules, options, columns)]
+        return [_evaluate_file(folder, Path(questions), output, rules, options, columns, on_error)]
     root = Path(folder)
     experiment = load_settings(root / folders.CONFIG) if settings is None else settings
     check_experiment(experiment)
@@ -270,11 +275,16 @@ def _evaluate_file(
     rules: str,
     options: Mapping[str, Any] | None,
     columns: Mapping[str, Any] | None,
+    on_error: OnError,
 ) -> Report:
     """Scores a predictor on the questions of a file; see `evaluate`."""
     check_rules(rules)
     of_run = settings_of(folder)
-    examples = read_questions(questions, columns, None if of_run is None else table_columns(of_run))
+    usual = None if of_run is None else table_columns(of_run)
+    records = read_questions(questions, columns, usual, on_error, labels="texts")
+    examples = [record for record in records if isinstance(record, Example)]
+    errors = [record for record in records if isinstance(record, RecordError)]
+    say_broken(len(errors), errors, "are left out")
     if not any(example.answers for example in examples):
         raise ValueError(f"Scores need answers. Received: none in {questions}")
     predictor, chosen = load_saved(folder, options)

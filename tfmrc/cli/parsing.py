@@ -1,7 +1,6 @@
 """The parser of a command, which names the nearest flag, and the options of several commands."""
 
 import argparse
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -154,8 +153,3 @@ def utf8(word: str) -> str:
     Python gives them as lone surrogates, which cannot be encoded.
     """
     return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", word)
-
-
-def print_json(value: Any) -> None:
-    """Prints a value as JSON."""
-    print(json.dumps(value, ensure_ascii=False, indent=2))

@@ -30,7 +30,7 @@ from tfmrc.cli import (
 )
 from tfmrc.cli.parsing import Parser
 from tfmrc.utils.memory import keep_freed_memory
-from tfmrc.utils.pipes import run_piped
+from tfmrc.utils.pipes import print_text, run_piped
 from tfmrc.utils.run_imports import import_modules
 
 COMMANDS: dict[str, list[tuple[ModuleType, str]]] = {
@@ -98,7 +98,7 @@ def _main(words: Sequence[str]) -> int:
     except (ValueError, OSError, ImportError) as error:
         if isinstance(error, ImportError) and "pip install" not in str(error):
             raise  # the installation is broken; no extra is missing
-        print(f"tfmrc {words[0]}: {error}", file=sys.stderr)
+        print_text(f"tfmrc {words[0]}: {error}", sys.stderr)
         return 1
 
 

@@ -1,6 +1,5 @@
 """Predicts the examples of a file with a run or another predictor."""
 
-import json
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ from tfmrc.experiments.answering import (
 from tfmrc.experiments.predictor import check_exists, load_with, settings_of
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import read_questions, table_columns
+from tfmrc.utils.pipes import print_json, print_text
 
 Form = Literal["answers", "full", "squad"]
 
@@ -114,9 +114,10 @@ def _check_output(output: Path, questions: Path) -> None:
 def _print(predictions: Iterable[Prediction], form: Form) -> None:
     if form == "squad":
         texts: Mapping[str, str] = {prediction.id: prediction.answer for prediction in predictions}
-        print(json.dumps(texts, ensure_ascii=False, indent=2))
+        print_json(texts)
         return
     for prediction in predictions:
-        record: Any = prediction.to_json()
-        print(prediction.answer if form == "answers" else json.dumps(record, ensure_ascii=False))
-        sys.stdout.flush()
+        if form == "answers":
+            print_text(prediction.answer)
+        else:
+            print_json(prediction.to_json(), indent=None)

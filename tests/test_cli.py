@@ -29,6 +29,14 @@ def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int,
     return status, captured.out, captured.err
 
 
+def test_the_home_folder_is_found_in_files_and_no_texts(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/owl")
+    words = ["answer", "~/runs/x", "--html=~/x.html", "--question", "~/?", "--passage", "~/."]
+    options = program.parser().parse_args(words)
+    assert (options.model, options.html) == ("/home/owl/runs/x", "/home/owl/x.html")
+    assert (options.question, options.passage) == ("~/?", ["~/."])
+
+
 def test_help_groups_all_commands_on_one_screen(capsys):
     status, text, _ = output_of(capsys, "--help")
     assert status == 0

@@ -1,6 +1,7 @@
 """The parser of a command, which names the nearest flag, and the options of several commands."""
 
 import argparse
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,12 @@ class Parser(argparse.ArgumentParser):
 
     The help of a command with `--set` lists all settings.
     """
+
+    def add_argument(self, *names: Any, **options: Any) -> argparse.Action:
+        """Adds an argument; in those of files and folders `~` is the home folder."""
+        if names[0][0] != "-" or options.get("metavar") in ("FILE", "FOLDER"):
+            options.setdefault("type", os.path.expanduser)
+        return super().add_argument(*names, **options)
 
     def format_help(self) -> str:
         text = super().format_help()

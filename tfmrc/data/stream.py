@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from os import PathLike, fspath
-from pathlib import Path
 from typing import IO, Any, Literal, Protocol
 
 from tfmrc.data.example import Example
-from tfmrc.utils.files import replacing
+from tfmrc.utils.files import replacing, user_path
 
 OnError = Literal["raise", "skip"]
 
@@ -212,7 +211,7 @@ def open_binary(path: str | PathLike) -> Iterator[IO[bytes]]:
     Raises:
         RecordError: Raised inside the block if a compressed file is damaged or truncated.
     """
-    with open(path, "rb") as raw:
+    with user_path(path).open("rb") as raw:
         start = raw.read(2)
         raw.seek(0)
         file: Any = gzip.GzipFile(fileobj=raw) if start == b"\x1f\x8b" else raw
@@ -260,7 +259,7 @@ def open_to_write(path: str | PathLike) -> Iterator[IO[str]]:
     temporary file in the same folder, which replaces the target when the block ends without an
     error.
     """
-    target = Path(path)
+    target = user_path(path)
     special = target.exists() and not target.is_file()  # a device or a pipe
     target = target if special else target.resolve()
     with nullcontext(target) if special else replacing(target) as written:

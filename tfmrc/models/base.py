@@ -18,6 +18,7 @@ from tfmrc.models.freezing import set_trainable_flags, trainable_flags
 from tfmrc.models.presets import Preset
 from tfmrc.utils import keras_private
 from tfmrc.utils.arguments import check_arguments, suggestion
+from tfmrc.utils.files import user_path
 
 FLAGS = "trainable_flags"  # in a configuration: which layers are frozen
 TRAINED = "trained_outputs.json"
@@ -170,7 +171,7 @@ Received: word_dimm=4
         if name in known:
             owner, configuration = known[name]
             return owner(**{**configuration.arguments, **overrides})
-        if Path(preset).is_dir():
+        if user_path(preset).is_dir():
             return load_model(preset, cls, **overrides)
         raise ValueError(
             f"{cls.__name__} has no preset of this name, and there is no folder of this path"

@@ -38,11 +38,12 @@ class _Loader(yaml.SafeLoader):
                 known.add(key.value)
         return node
 
+    def construct_text(self, node: Any) -> str:
+        """Returns a text, with the home folder for `~` at its beginning."""
+        return os.path.expanduser(str(self.construct_scalar(node)))
 
-# `~` is the home folder in settings too.
-_Loader.add_constructor(
-    "tag:yaml.org,2002:str", lambda loader, node: os.path.expanduser(loader.construct_scalar(node))
-)
+
+_Loader.add_constructor("tag:yaml.org,2002:str", _Loader.construct_text)
 
 
 class _Dumper(yaml.SafeDumper):

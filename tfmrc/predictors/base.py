@@ -11,7 +11,7 @@ import tensorflow as tf
 from tfmrc.predictors import registry
 from tfmrc.predictors.inputs import batches_of, check_names, one_row, status_message, tensors_of
 from tfmrc.predictors.options import DecodingOptions
-from tfmrc.predictors.process import check_process, this_process
+from tfmrc.predictors.process import check_backend, check_process, this_process
 from tfmrc.predictors.result import Result
 from tfmrc.predictors.task import Query, Task, stream_of_passages
 from tfmrc.storage.export import export_saved_model
@@ -54,7 +54,8 @@ class Predictor(Generic[R]):
 
     Raises:
         ValueError: If model and preprocessor disagree on a size.
-        RuntimeError: In a process that was forked after a predictor was made or loaded.
+        RuntimeError: In a process that was forked after a predictor was made or loaded; or strings
+            are given while Keras runs on another backend than TensorFlow.
 
     Example:
 
@@ -287,6 +288,7 @@ class Predictor(Generic[R]):
 
     def signature(self, name: str = "serving_default", **options: Any) -> Any:
         """Returns the `tf.function` of a signature; it is built once per combination of options."""
+        check_backend()
         chosen = self.options(**options)
         trained = getattr(self.model, "trained_outputs", None)  # a `fit` may have changed them
         key = chosen, trained, len(self.model.weights)  # the graphs have no LoRA
@@ -436,6 +438,7 @@ class Predictor(Generic[R]):
             ValueError: If the path does not end in a number, or the graph calls Python.
             FileExistsError: If the version exists and `overwrite` is False, or it is no export.
         """
+        check_backend()
         return export_saved_model(
             self,
             path,

@@ -7,6 +7,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests import equations, fresh_python
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -126,6 +128,28 @@ def test_public_names_of_the_rooms_exist() -> None:
             value = getattr(module, name)
             if name[0] != "_" and (inspect.isclass(value) or inspect.isroutine(value)):
                 assert value.__doc__, f"tfmrc.{room}.{name} has no docstring"
+
+
+LOADED = """
+import sys
+import {0}
+known = [name for name in sys.modules if name.startswith("tfmrc.")]
+model = keras.models.load_model(sys.argv[1])
+print(known, type(model).__name__, type(model.loss["end"]).__name__, "tensorflow" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("names", ["keras, tfmrc", "tfmrc, keras"])
+def test_keras_loads_models_whose_classes_are_not_imported(names, tmp_path) -> None:
+    from tfmrc import losses, models
+
+    model = models.SAN(vocabulary_size=9, word_dim=4, units=2, align_dim=2)
+    model.compile(loss={name: losses.SpanPositionNLL() for name in ("begin", "end")})
+    model.save(tmp_path / "san.keras")
+    light = ["tfmrc.utils", "tfmrc.utils.keras_registry"]
+    code = LOADED.format(names)
+    printed = fresh_python.run("-c", code, tmp_path / "san.keras", KERAS_BACKEND="jax")
+    assert printed == f"{light} SAN SpanPositionNLL False"
 
 
 def tracked(pattern: str) -> list[Path]:

@@ -35,6 +35,13 @@ def test_load_fills_defaults_and_reads_nested_values(file):
     assert experiment.evaluation == Evaluation()
 
 
+def test_the_home_folder_is_found_in_settings(file, monkeypatch):
+    monkeypatch.setenv("HOME", str(file.parent))
+    experiment = loading.load("~/config.yaml", "start_from=~/runs/x", "encoder.preset=~")
+    assert experiment.start_from == f"{file.parent}/runs/x"
+    assert experiment.encoder == {"preset": None}
+
+
 def test_a_text_that_looks_like_a_number_stays_one(file):
     """The settings of a run are written and read again by every command."""
     experiment = loading.load(file, "title='1e-3'", "model.style='12e4'", "model.rate=1e-3")

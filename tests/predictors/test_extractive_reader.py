@@ -6,9 +6,11 @@ import huggingface_hub
 import keras
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
 import tfmrc
-from tests.encoders import hugging_face_cases, unigram_tokenizers
+from tests.encoders import hugging_face_cases, torch_files, unigram_tokenizers
+from tests.encoders.torch_files import Tensor
 from tests.predictors.reader_reference import best_answers
 from tfmrc import Predictor, cli, encoders, models, preprocessing
 from tfmrc.experiments.answering import folder_digest
@@ -260,6 +262,21 @@ def test_a_name_of_the_hub(predictor, tmp_path, monkeypatch, capsys, without_gra
     assert cli.main(["answer", "hf://a/b", *question]) == 0
     assert capsys.readouterr().out.split("\n")[0] in "The owl named it."
     assert asked[1:] == [("a/b", None, True)]
+    monkeypatch.setenv("HOME", str(tmp_path))  # the cache as a folder, its weights a pickle
+    weights = load_file(version / "model.safetensors")
+    torch_files.write(version / "pytorch_model.bin", {n: Tensor(a) for n, a in weights.items()})
+    for name in ("model.safetensors", "tokenizer.json"):
+        (version / name).unlink()
+    for name, content in (
+        ("vocab.txt", b"\xef\xbb\xbf" + (version / "vocab.txt").read_bytes()),
+        ("config.json", (version / "config.json").read_bytes().replace(b"model_type", b"type")),
+    ):
+        (version / name).write_bytes(content)
+    for place in (f"~/{version.relative_to(tmp_path)}", "hf://a/b"):
+        old = tfmrc.load(place)
+        np.testing.assert_allclose(old.model.scores(one), scores[0], atol=1e-6)
+        assert old.preprocessor.subwords.pieces.id_of("the") == 4
+    assert asked[2:] == [("a/b", None, True)] * 2
     (version / "vocab.txt").unlink()
     (version / "vocab.txt").symlink_to(written / "manifest.json")
     with pytest.raises(ValueError, match="leads out of the folder"):

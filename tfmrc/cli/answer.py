@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc.cli import asking
-from tfmrc.cli.parsing import print_json, utf8
+from tfmrc.cli.parsing import utf8
+from tfmrc.utils.pipes import print_json, print_text
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -32,7 +33,7 @@ def run(options: Namespace) -> None:
     if options.json:
         print_json(answer.to_json())
     else:
-        print(answer.describe())
+        print_text(answer.describe())
     if options.html is not None:
         _write_page(answer, options)
 

@@ -7,7 +7,8 @@ TFMRC_API_KEY.
 from argparse import ArgumentParser, Namespace
 
 from tfmrc.cli import asking
-from tfmrc.cli.parsing import print_json, utf8
+from tfmrc.cli.parsing import utf8
+from tfmrc.utils.pipes import print_json, print_text
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -34,4 +35,4 @@ def run(options: Namespace) -> None:
         print_json([question.to_json() for question in questions])
     else:
         texts = [question.describe() for question in questions]
-        print("\n".join(texts) or "(found nothing to ask about)")
+        print_text("\n".join(texts) or "(found nothing to ask about)")

@@ -1,7 +1,7 @@
 """The parser of a command, which names the nearest flag, and the options of several commands."""
 
 import argparse
-import json
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +17,12 @@ class Parser(argparse.ArgumentParser):
 
     The help of a command with `--set` lists all settings.
     """
+
+    def add_argument(self, *names: Any, **options: Any) -> argparse.Action:
+        """Adds an argument; in those of files and folders `~` is the home folder."""
+        if names[0][0] != "-" or options.get("metavar") in ("FILE", "FOLDER"):
+            options.setdefault("type", os.path.expanduser)
+        return super().add_argument(*names, **options)
 
     def format_help(self) -> str:
         text = super().format_help()
@@ -170,8 +176,3 @@ def utf8(word: str) -> str:
     Python gives them as lone surrogates, which cannot be encoded.
     """
     return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", word)
-
-
-def print_json(value: Any) -> None:
-    """Prints a value as JSON."""
-    print(json.dumps(value, ensure_ascii=False, indent=2))

@@ -31,7 +31,7 @@ from tfmrc.cli import (
 )
 from tfmrc.cli.parsing import Parser
 from tfmrc.utils.memory import keep_freed_memory
-from tfmrc.utils.pipes import run_piped
+from tfmrc.utils.pipes import print_text, run_piped
 from tfmrc.utils.run_imports import import_modules
 
 COMMANDS: dict[str, list[tuple[ModuleType, str]]] = {
@@ -101,7 +101,7 @@ def _main(words: Sequence[str]) -> int:
         if isinstance(error, ImportError) and "pip install" not in str(error):
             raise  # the installation is broken; no extra is missing
         notes = getattr(error, "__notes__", [])
-        print("\n".join([f"tfmrc {words[0]}: {error}", *notes]), file=sys.stderr)
+        print_text("\n".join([f"tfmrc {words[0]}: {error}", *notes]), sys.stderr)
         return 1
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from tfmrc.data.example import Example
-from tfmrc.utils.files import replacing
+from tfmrc.utils.files import replacing, user_path
 from tfmrc.utils.progress import WatchedFile
 
 OnError = Literal["raise", "skip"]
@@ -243,7 +243,7 @@ def open_binary(path: str | PathLike) -> Iterator[IO[bytes]]:
     Raises:
         RecordError: Raised inside the block if a compressed file is damaged or truncated.
     """
-    with io.BufferedReader(WatchedFile(path), 1 << 16) as raw:
+    with io.BufferedReader(WatchedFile(user_path(path)), 1 << 16) as raw:
         start = raw.peek(2)[:2]
         file: Any = gzip.GzipFile(fileobj=raw) if start == b"\x1f\x8b" else raw
         try:
@@ -290,7 +290,7 @@ def open_to_write(path: str | PathLike) -> Iterator[IO[str]]:
     temporary file in the same folder, which replaces the target when the block ends without an
     error.
     """
-    target = Path(path)
+    target = user_path(path)
     special = target.exists() and not target.is_file()  # a device or a pipe
     target = target if special else target.resolve()
     with nullcontext(target) if special else replacing(target) as written:

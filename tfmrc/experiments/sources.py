@@ -19,6 +19,7 @@ from tfmrc.experiments.plan import classes_of
 from tfmrc.experiments.run_folder import trained_folder
 from tfmrc.experiments.settings import DRAW_SEED, Experiment, Source
 from tfmrc.experiments.spans import with_spans
+from tfmrc.utils.files import user_path
 
 PARTS = ("train", "validation", "test")
 
@@ -41,7 +42,7 @@ def data_folder(given: str | Path | None, experiment: Experiment | None = None) 
         raise ValueError(
             "No data folder. Pass --data FOLDER, or set the environment variable TFMRC_DATA."
         )
-    return Path(folder)
+    return user_path(folder)
 
 
 def _needs_folder(source: Source) -> bool:
@@ -125,7 +126,7 @@ def _models(experiment: Experiment) -> list[Path]:
     ):
         if named is None or "://" in named:  # of a hub
             continue
-        folder = trained_folder(named) or (None if setting == "start_from" else Path(named))
+        folder = trained_folder(named) or (None if setting == "start_from" else user_path(named))
         if folder is not None and folder.is_dir():
             folders.append(folder)
         elif setting != "encoder.preset" or "/" in named:  # others are names of presets

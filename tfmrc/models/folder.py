@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import keras
 
-from tfmrc.utils.files import check_links, read_json
+from tfmrc.utils.files import check_links, read_json, user_path
 from tfmrc.utils.run_imports import run_imports
 
 __all__ = [
@@ -48,7 +48,7 @@ def load_model(
         ValueError: If the class is not registered or not the expected one, the configuration is
             wrong, or the weights do not fit.
     """
-    folder = Path(folder)
+    folder = user_path(folder)
     check_links(folder)
     entries = read_json(folder / CONFIG)
     cls, config = class_and_config(entries, "model", keras.Model, ROOM, folder)

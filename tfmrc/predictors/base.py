@@ -12,7 +12,7 @@ from tfmrc.evaluation import CalibrationReport
 from tfmrc.predictors import calibration as calibrations, registry
 from tfmrc.predictors.inputs import batches_of, check_names, one_row, status_message, tensors_of
 from tfmrc.predictors.options import DecodingOptions
-from tfmrc.predictors.process import check_process, this_process
+from tfmrc.predictors.process import check_backend, check_process, this_process
 from tfmrc.predictors.result import Result
 from tfmrc.predictors.task import Query, Task, stream_of_passages
 from tfmrc.storage.export import export_saved_model
@@ -58,7 +58,8 @@ class Predictor(Generic[R]):
 
     Raises:
         ValueError: If model and preprocessor disagree on a size.
-        RuntimeError: In a process that was forked after a predictor was made or loaded.
+        RuntimeError: In a process that was forked after a predictor was made or loaded; or strings
+            are given while Keras runs on another backend than TensorFlow.
 
     Example:
 
@@ -291,6 +292,7 @@ class Predictor(Generic[R]):
 
     def signature(self, name: str = "serving_default", **options: Any) -> Any:
         """Returns the `tf.function` of a signature; it is built once per combination of options."""
+        check_backend()
         chosen = self.options(**options)
         trained = getattr(self.model, "trained_outputs", None)  # a `fit` may have changed them
         # The graphs have no LoRA.
@@ -490,6 +492,7 @@ class Predictor(Generic[R]):
             ValueError: If the path does not end in a number, or the graph calls Python.
             FileExistsError: If the version exists and `overwrite` is False, or it is no export.
         """
+        check_backend()
         return export_saved_model(
             self,
             path,

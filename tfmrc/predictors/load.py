@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from tfmrc.utils.files import version_of
+from tfmrc.utils.files import user_path, version_of
 
 __all__ = ["load", "not_a_model"]
 
@@ -55,7 +55,7 @@ def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None)
             "`dtype` is for readers of Hugging Face; other models have that of their "
             f"configuration. Received: dtype={dtype!r}, folder={str(folder)!r}"
         )
-    folder = Path(folder)
+    folder = user_path(folder)
     for candidate in (folder, folder / PREDICTOR):
         if (candidate / CONFIG).is_file() or (candidate / WEIGHTS).is_file():
             return Predictor.load(candidate, verify=verify)
@@ -76,7 +76,7 @@ def not_a_model(folder: str | PathLike[str]) -> str:
     Args:
         folder: str or path. The folder.
     """
-    folder = Path(folder)
+    folder = user_path(folder)
     message = f"There is no saved predictor, run or export in {folder}."
     is_parent = not folder.is_dir() and folder.name not in ("", "..")
     if is_parent and folder.parent in (Path(), Path("/")):

@@ -11,7 +11,7 @@ from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor, find_answers
 from tfmrc.predictors.inputs import batches_of, status_message, strings
 from tfmrc.predictors.legacy_answers import legacy_answers, windows_of
-from tfmrc.predictors.process import check_process
+from tfmrc.predictors.process import check_backend, check_process
 from tfmrc.predictors.reader_windows import window_scores
 from tfmrc.predictors.task import Query
 from tfmrc.utils.arguments import check_whole_numbers
@@ -166,6 +166,7 @@ class QuestionAnsweringPipeline:
                 end = getattr(answer, "end", -1)
                 yield [_answer(answer.probability, max(start, 0), max(end, 0), answer.text)]
             return
+        check_backend()
         check_process(self.predictor._process)
         texts = [strings(column) for column in zip(*batch, strict=True)]
         compute = self._legacy if options.legacy else self._default

@@ -11,7 +11,7 @@ from tfmrc.ops.portable import portable
 from tfmrc.storage.folders import check_target, new_folder
 from tfmrc.storage.model_card import write_model_card
 from tfmrc.storage.warmup import write_warmup_requests
-from tfmrc.utils.files import version_of
+from tfmrc.utils.files import user_path, version_of
 from tfmrc.utils.keras_private import all_sublayers
 
 __all__ = ["export_saved_model", "operations", "python_operations"]
@@ -57,7 +57,7 @@ def export_saved_model(
             a folder that is no export.
         OSError: If the disk is full, or the file system fails otherwise.
     """
-    path = Path(path).absolute()
+    path = user_path(path).absolute()
     if version_of(path.name) is None:
         raise ValueError(
             "An export's path must end in a version number, as in savedmodels/masque/1: "

@@ -23,7 +23,7 @@ from tfmrc.models.folder import (
 from tfmrc.preprocessing import Preprocessor
 from tfmrc.storage.folders import check_target, new_folder
 from tfmrc.storage.manifest import verify_files
-from tfmrc.utils.files import check_links, read_json
+from tfmrc.utils.files import check_links, read_json, user_path
 
 __all__ = ["FORMAT", "Parts", "is_saved_predictor", "load_parts", "save_parts", "tool_versions"]
 
@@ -96,7 +96,7 @@ def save_parts(
         preprocessor.save_assets(part / ASSETS)
         for name, text in texts.items():
             (part / name).write_text(text, encoding="utf-8")
-    return Path(folder)
+    return user_path(folder)
 
 
 def load_parts(folder: str | PathLike[str], predictor_base: type, *, verify: bool = True) -> Parts:
@@ -112,7 +112,7 @@ def load_parts(folder: str | PathLike[str], predictor_base: type, *, verify: boo
         ValueError: If it is damaged, of another format, of a class that is not registered, or has
             links to files outside.
     """
-    folder = Path(folder)
+    folder = user_path(folder)
     for name in (CONFIG, WEIGHTS, ASSETS):
         if not (folder / name).exists():
             raise FileNotFoundError(

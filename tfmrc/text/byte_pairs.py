@@ -256,8 +256,8 @@ class BytePairs(tf.Module):
     def from_assets(cls, folder: str | Path, **config: Any) -> "BytePairs":
         """Loads the pieces from a folder of `save_assets`."""
         folder = Path(folder)
-        vocabulary = json.loads((folder / VOCABULARY_FILE).read_text(encoding="utf-8"))
-        merges = (folder / MERGES_FILE).read_text(encoding="utf-8").split("\n")
+        vocabulary = json.loads((folder / VOCABULARY_FILE).read_bytes())
+        merges = (folder / MERGES_FILE).read_text(encoding="utf-8-sig").split("\n")
         return cls(vocabulary, [merge.removesuffix("\r") for merge in merges], **config)
 
 

@@ -16,9 +16,15 @@ __all__ = [
     "read_json",
     "replacing",
     "restore",
+    "user_path",
     "version_of",
     "write_text",
 ]
+
+
+def user_path(path: str | os.PathLike[str]) -> Path:
+    """Returns a path as a user gives it, `~` being the home folder."""
+    return Path(os.path.expanduser(path))
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -28,7 +34,7 @@ def read_json(path: Path) -> dict[str, Any]:
         ValueError: If the file is damaged or holds another value.
     """
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_bytes())  # with or without a byte order mark
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is damaged: {error}") from error
     if not isinstance(value, dict):
@@ -56,8 +62,10 @@ def check_links(folder: str | os.PathLike[str]) -> None:
         folder: str or path. A folder that is about to be read, perhaps of somebody else.
     """
     root = Path(folder).resolve()
+    blobs = (root / "../../blobs").resolve()  # of Hugging Face's cache, whose versions are links
     for path in root.rglob("*"):
-        if path.is_symlink() and not path.resolve().is_relative_to(root):
+        target = path.resolve()
+        if path.is_symlink() and not {root, blobs} & {*target.parents}:
             raise ValueError(
                 f"{path} leads out of the folder {folder}, to {path.readlink()}. Copy the file "
                 "into the folder if you trust it."

@@ -1,6 +1,5 @@
 """Predicts the examples of a file with a run or another predictor."""
 
-import json
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -20,6 +19,7 @@ from tfmrc.experiments.predictor import load_with, settings_of
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import read_questions, say_broken, table_columns
 from tfmrc.predictors.result import not_found
+from tfmrc.utils.pipes import print_json, print_text
 from tfmrc.utils.progress import shown
 
 Form = Literal["answers", "full", "squad"]
@@ -124,15 +124,13 @@ def _check_output(output: Path, questions: Path) -> None:
 
 def _print(predictions: Iterable[Prediction], form: Form) -> None:
     if form == "squad":  # where an empty text means "no answer"
-        texts = {one.id: one.answer if _is_confident(one) else "" for one in predictions}
-        print(json.dumps(texts, ensure_ascii=False, indent=2))
+        print_json({one.id: one.answer if _is_confident(one) else "" for one in predictions})
         return
     for one in predictions:
         if form == "answers":
-            print(one.answer if _is_confident(one) else not_found(one.answer))
+            print_text(one.answer if _is_confident(one) else not_found(one.answer))
         else:
-            print(json.dumps(one.to_json(), ensure_ascii=False))
-        sys.stdout.flush()
+            print_json(one.to_json(), indent=None)
 
 
 def _is_confident(prediction: Prediction) -> bool:

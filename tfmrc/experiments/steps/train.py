@@ -394,7 +394,7 @@ def _batches(plan: Plan, parts: Parts, data: Data, start_step: int | None = None
         "static_shapes": keras.backend.backend() == "jax",  # which compiles for each shape
     }
     if start_step is None:
-        batches = make_dataset(data.validation, parts.preprocessor, size, **shared)
+        batches = make_dataset(data.validation, parts.preprocessor, size, bucket=True, **shared)
     else:
         batches = make_dataset(
             data.examples,

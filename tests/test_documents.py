@@ -87,7 +87,11 @@ def world(tmp_path_factory):
     folder = tmp_path_factory.mktemp("world")
     birds = [f"{kind} {bird}" for kind in ("small", "old", "wild") for bird in NAMES]
     rows = [
-        {"question": f"What did the {bird} see?", "answer": place, "passage": f"{bird} saw {place}."}
+        {
+            "question": f"What did the {bird} see?",
+            "answer": place,
+            "passage": f"{bird} saw {place}.",
+        }
         for bird in birds
         for place in ("a mill", "the lake", "a barn", "the hill")
     ]
@@ -98,11 +102,20 @@ def world(tmp_path_factory):
             table.writerows(rows)
     lines = [json.dumps(row) for row in rows]
     (folder / "questions.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    for name in ("train", "dev", "FOLDER/train", "FOLDER/dev", "FOLDER/squad/train", "FOLDER/squad/dev"):
+    for name in (
+        "train",
+        "dev",
+        "FOLDER/train",
+        "FOLDER/dev",
+        "FOLDER/squad/train",
+        "FOLDER/squad/dev",
+    ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.json").write_text(json.dumps(squad(NAMES)))
     (folder / "held_out.json").write_text(json.dumps(squad(NAMES)))
-    answers = [{"id": e.id, "answer": e.passages[0][:9]} for e in data.read_squad(folder / "dev.json")]
+    answers = [
+        {"id": e.id, "answer": e.passages[0][:9]} for e in data.read_squad(folder / "dev.json")
+    ]
     for name in ("predictions", "baseline", "system"):
         (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, answers)))
     (folder / "glove.840B.300d.txt").write_text("owl 1 2\nmill 3 4\n")

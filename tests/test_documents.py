@@ -6,6 +6,7 @@ reader would have: tables, official files, trained models. Every training ends a
 
 import csv
 import doctest
+import functools
 import json
 import pydoc
 import re
@@ -26,6 +27,7 @@ from tests.encoders.test_cove import tensors, weights
 from tests.recipes.small_squad import NAMES, squad
 from tests.serving.predictors import make_predictor
 from tfmrc import Predictor, cli, data, encoders, experiments, models, preprocessing, text
+from tfmrc.encoders import presets
 from tfmrc.evaluation.metrics.registry import _METRICS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -160,7 +162,9 @@ class Page:
 def test_every_page_runs(path, world, tmp_path, monkeypatch, without_graphs):
     fit = keras.Model.fit
     once = {"epochs": 1, "steps_per_epoch": 1, "validation_steps": 1}
-    monkeypatch.setattr(keras.Model, "fit", lambda *args, **named: fit(*args, **{**named, **once}))
+    one_step = functools.wraps(fit)(lambda *args, **named: fit(*args, **{**named, **once}))
+    monkeypatch.setattr(keras.Model, "fit", one_step)
+    monkeypatch.setattr(presets, "_packaged", lambda name: (world / "READER", {"name": name}))
     hub = SimpleNamespace(snapshot_download=lambda *args, **named: "READER")
     monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
     shutil.copytree(world, tmp_path, dirs_exist_ok=True)

@@ -1,5 +1,7 @@
 """A program for the environment of `test_packages.py`: a reader behind a retriever of Haystack."""
 
+import os
+import re
 import sys
 from pathlib import Path
 
@@ -75,4 +77,10 @@ for answer in several["answers"]:
     offset = answer.document_offset
     assert answer.document.content[offset.start : offset.end] == answer.data
 
+# The program of the page.
+os.chdir(sys.argv[1])
+predictor.save("runs/san_squad_quick")
+page = Path(__file__).parents[2] / "docs" / "integrations.md"
+[program] = re.findall(r"```python\n(from haystack.*?)```", page.read_text("utf-8"), re.DOTALL)
+exec(program)
 print("done", version.__version__)

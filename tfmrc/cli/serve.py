@@ -22,12 +22,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=float,
         default=2.0,
         metavar="S",
-        help="seconds between two looks for new versions (2)",
+        help="seconds between checks for new versions (2)",
     )
     add(
         "--api-key-file",
         metavar="FILE",
-        help="file of the key that requests must have; default: the variable TFMRC_API_KEY, if set",
+        help="file with the key that requests need; default: the variable TFMRC_API_KEY, if set",
     )
     add("--certificate", metavar="FILE", help="PEM file, for TLS")
     add("--private-key", metavar="FILE", help="PEM file of the certificate's key")

@@ -355,7 +355,7 @@ class Masque(GenerationMixin, Model):
         )
 
     def build_dual_attention(self):
-        """Returns the layer `(passages, question, passage_mask, question_mask)` to both again."""
+        """Returns the dual attention, see `tfmrc.layers.DualAttention` for its call."""
         return DualAttention(
             similarity_init=self.arguments.similarity_init, name="dual_attention", **self._options
         )
@@ -646,7 +646,7 @@ class Masque(GenerationMixin, Model):
         return self.pointer_generator.distribution(parts, memory["extended_ids"]), cache
 
     def attribute(self, memory, target_ids):
-        """Tells where each word of an answer comes from, in one pass over given words.
+        """Computes the source of each of the given words, in one pass.
 
         Args:
             memory: dict. What `encode` returned.

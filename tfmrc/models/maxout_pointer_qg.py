@@ -384,7 +384,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         )
 
     def attribute(self, memory, target_ids):
-        """Tells where each word of a question comes from, in one pass over given words.
+        """Computes the source of each of the given words, in one pass.
 
         Args:
             memory: dict. What `encode` returned.

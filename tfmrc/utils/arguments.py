@@ -134,7 +134,7 @@ def parameters_of(cls: type) -> dict[str, inspect.Parameter]:
     ['width', 'units']
     """
     result: dict[str, inspect.Parameter] = {}
-    for base in (each for each in cls.__mro__ if "__init__" in vars(each)):
+    for base in (parent for parent in cls.__mro__ if "__init__" in vars(parent)):
         parameters = inspect.signature(base).parameters.values()
         kinds = {parameter.kind for parameter in parameters}
         for parameter in parameters:

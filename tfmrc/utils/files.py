@@ -43,7 +43,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def version_of(name: str) -> int | None:
-    """Returns the version of an export's folder by its name; None for what no server takes for one.
+    """Returns the version of an export's folder by its name; None if it is not a version number.
 
     Example:
 

@@ -96,7 +96,7 @@ setup(
     description="Machine reading comprehension with Keras 3: models that answer from passages.",
     long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
-    # The code, and the part of SQuAD in tfmrc/data/squad_files.
+    # The code; the part of SQuAD in tfmrc/data/squad_files, and the reader that was trained on it.
     license="Apache-2.0 AND CC-BY-SA-4.0",
     license_files=["LICENSE", "tfmrc/data/squad_files/LICENSE"],
     python_requires=">=3.11",
@@ -111,6 +111,7 @@ setup(
             "**/*.txt",
             "**/*.jsonl.gz",
             "data/squad_files/*",
+            "predictors/ready_files/*",
             "serving/page_files/*",
         ],
         "tfmrc.recipes": ["*.yaml", "*/*.yaml"],

@@ -1,7 +1,7 @@
 """Answer one question.
 
-An export needs TensorFlow and no model code. The key of a server is read from the variable
-TFMRC_API_KEY.
+Without a model the ready reader answers (English; `pip install tfmrc[minilm]`). An export needs
+TensorFlow and no model code. The key of a server is read from the variable TFMRC_API_KEY.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -14,7 +14,7 @@ from tfmrc.utils.pipes import print_json, print_text
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    asking.add_model(parser, "masque")
+    asking.add_model(parser, "masque", default="ready")
     parser.add_argument("--question", type=utf8, required=True, help="the question")
     parser.add_argument(
         "--passage", type=utf8, action="append", required=True, help="a passage; may be repeated"

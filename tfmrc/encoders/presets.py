@@ -127,7 +127,7 @@ def _load(preset: Any, random: bool, options: dict[str, Any]) -> Encoder:
         return _copied(preset, random, options)
     card = {"name": str(preset)}
     if preset in _PACKAGES:
-        preset, card = _packaged(str(preset))
+        preset, card = packaged(str(preset))
     windows = {name: options.pop(name) for name in _TOKENIZER_OPTIONS if name in options}
     folder = user_path(preset)
     if not (folder / "config.json").is_file():
@@ -156,7 +156,7 @@ def check_preset(preset: str) -> None:
         ValueError: There is no encoder of this name.
     """
     if preset in _PACKAGES:
-        _packaged(preset)
+        packaged(preset)
     elif "/" not in preset and not user_path(preset).is_dir():
         if preset not in import_keras_hub().models.Backbone.presets:
             raise ValueError(_unknown(preset))
@@ -221,7 +221,8 @@ def from_vocabulary(
     return Encoder(layer, build_subwords(facts, pieces, length, {"overlap": overlap}))
 
 
-def _packaged(name: str) -> tuple[Path, dict[str, str]]:
+def packaged(name: str) -> tuple[Path, dict[str, str]]:
+    """Returns the folder of an encoder that a package holds, and its card."""
     package, inner, extra, card = _PACKAGES[name]
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:

@@ -14,7 +14,7 @@ from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.inputs import describe_inputs
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import data_folder, input_files
-from tfmrc.utils.files import replacing
+from tfmrc.utils.files import replacing, sha256_of
 from tfmrc.utils.progress import counted
 
 __all__ = [
@@ -98,9 +98,7 @@ def folder_digest(folder: str | Path, dtype: str | None = None) -> str:
     known = [path for path in paths if path is not None]
     digest = hashlib.sha256(b"" if dtype is None else f"{dtype}\n".encode())
     for path in known or reader_files(folder):
-        with path.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
-        digest.update(f"{path.name} {content}\n".encode())
+        digest.update(f"{path.name} {sha256_of(path)}\n".encode())
     return digest.hexdigest()
 
 

@@ -6,13 +6,14 @@ from typing import Any
 __all__ = ["pipeline"]
 
 
-def pipeline(task: str, model: Any, dtype: Any = None, **options: Any) -> Any:
+def pipeline(task: str, model: Any = "ready", dtype: Any = None, **options: Any) -> Any:
     """Returns a function that answers questions, as the removed pipeline of transformers.
 
     Args:
         task: str. "question-answering".
         model: str, path or predictor. What `tfmrc.load` loads (a folder of Hugging Face,
-            `hf://owner/name`, a saved predictor, a run, an export), or its result.
+            `hf://owner/name`, a saved predictor, a run, an export), or its result. Default:
+            "ready", the reader of English that comes with tfmrc.
         dtype: Keras dtype or policy of a reader of Hugging Face, such as "bfloat16" (`tfmrc.load`).
             Default: None.
         **options: The options of `tfmrc.predictors.QuestionAnsweringPipeline`. Arguments of

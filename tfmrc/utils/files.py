@@ -1,6 +1,7 @@
 """Files: read with clear errors, written beside their target and renamed, so never half written."""
 
 import errno
+import hashlib
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ __all__ = [
     "read_json",
     "replacing",
     "restore",
+    "sha256_of",
     "user_path",
     "version_of",
     "write_text",
@@ -40,6 +42,12 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"{path} must hold a JSON object. Received: {value!r:.200}")
     return value
+
+
+def sha256_of(path: Path) -> str:
+    """Returns the SHA-256 digest of a file's content."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def version_of(name: str) -> int | None:

@@ -287,5 +287,5 @@ def test_folders_of_other_kinds_are_refused(predictor, tmp_path):
     with pytest.raises(ValueError, match="normalizer.type='BertNormalizer'"):
         changed("tokenizer.json", normalizer={"type": "NFC"})
     (folder / "model.safetensors").unlink()
-    with pytest.raises(FileNotFoundError, match="no model.safetensors"):
+    with pytest.raises(FileNotFoundError, match="model.safetensors"):
         load_hugging_face(folder)

@@ -105,8 +105,6 @@ def test_answers_of_other_styles_are_said_before_training():
 WRONG = [
     (TypeError, "MasquePreprocessor .*did you mean `question_length`.*question_lenght=3",
      lambda: preprocessing.MasquePreprocessor(words(), question_lenght=3)),
-    (TypeError, "did you mean `question_length`",
-     lambda: preprocessing.MasquePreprocessor.from_examples(EXAMPLES, question_lenght=3)),
     (ValueError, "stride=500", lambda: preprocessing.SANPreprocessor(words(), stride=500)),
     (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(words(), styles="span")),
     (ValueError, "Styles must be", lambda: preprocessing.SANPreprocessor(words(), styles=())),

@@ -25,15 +25,10 @@ def run(options: Namespace) -> None:
             questions = [best, *best.alternatives]
         elif hasattr(predictor, "generate_from_passage"):
             (questions,) = predictor.generate_from_passage([options.passage], **search)
-        elif any(task.target == "question" for task in predictor.tasks):
+        else:
             raise ValueError(
                 f"{type(predictor).__name__} finds no answers to ask about; pass --answer. "
                 "Received: no --answer"
-            )
-        else:
-            raise ValueError(
-                f"{type(predictor).__name__} answers questions and asks none: use `tfmrc answer`. "
-                f"Received: {options.model}"
             )
     if options.json:
         print_json([question.to_json() for question in questions])

@@ -25,8 +25,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--hosts",
         metavar="N",
-        help="train on N hosts, each with this command and a --rank (KERAS_BACKEND=jax); auto finds "
-        "them under Slurm, Open MPI and Kubernetes",
+        help="train on N hosts, each with this command and a --rank (KERAS_BACKEND=jax); auto "
+        "detects them under Slurm, Open MPI and Kubernetes",
     )
     parser.add_argument("--rank", type=int, help="with --hosts N: number of this host, from 0")
     parser.add_argument(
@@ -37,7 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     from tfmrc import experiments
-    from tfmrc.training import NonFiniteError, data_parallel
+    from tfmrc.training import data_parallel
 
     if options.hosts is not None:
         hosts = None if options.hosts == "auto" else int(options.hosts)
@@ -49,7 +49,4 @@ def run(options: Namespace) -> None:
     experiment = experiments.load(experiments.find_recipe(options.recipe), *changes)
     places = {"data": options.data, "run": options.run}
     chosen = {"variants": options.variants, "seeds": options.seeds}
-    try:
-        experiments.train(experiment, **places, **chosen, fresh=options.fresh)
-    except NonFiniteError as error:  # the settings are at fault, not the program
-        raise ValueError(str(error)) from error
+    experiments.train(experiment, **places, **chosen, fresh=options.fresh)

@@ -349,7 +349,6 @@ def read_questions(
         FileNotFoundError: If the file does not exist.
         ValueError: If two examples have the same id, a line is broken, or a column is missing.
     """
-    _check_file(Path(path))
     read = data.read_file(path, columns=columns or usual, columns_optional=not columns)
     return list(unique(read, str(path)))
 
@@ -363,15 +362,9 @@ def source_format(path: Path, columns: Mapping[str, Any] | None = None) -> str:
 
     Raises:
         FileNotFoundError: If the file does not exist.
-        ValueError: If it is a folder or a pipe, or columns are given for a file that is no table.
+        ValueError: If columns are given for a file that is no table.
     """
-    _check_file(path)
     return file_format(path, columns)
-
-
-def _check_file(path: Path) -> None:
-    if not path.is_file():  # a pipe cannot be read twice
-        raise FileNotFoundError(f"There is no such file. Received: {path}")
 
 
 def table_columns(experiment: Experiment) -> Mapping[str, Any] | None:

@@ -16,7 +16,7 @@ from tfmrc.predictors.result import Result
 from tfmrc.predictors.task import Query, Task, stream_of_passages
 from tfmrc.storage.export import export_saved_model
 from tfmrc.storage.parts import load_parts, save_parts
-from tfmrc.utils.arguments import check_arguments, check_whole_numbers
+from tfmrc.utils.arguments import check_arguments
 
 __all__ = ["Predictor"]
 
@@ -241,10 +241,9 @@ class Predictor(Generic[R]):
             An iterator with one result per example.
 
         Raises:
-            ValueError: If the task is unknown, or `batch_size` is below 1.
+            ValueError: If the task is unknown.
             TypeError: If an option is unknown.
         """
-        check_whole_numbers(1, batch_size=batch_size)
         selected = self.task(task)
         self.options(**options)
         queries = (Query.of(example, selected) for example in iter(examples))

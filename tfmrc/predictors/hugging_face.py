@@ -26,7 +26,7 @@ from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor
 from tfmrc.preprocessing import ExtractiveReaderPreprocessor
 from tfmrc.storage.folders import check_target, new_folder
 from tfmrc.storage.manifest import manifest_of, verify_files
-from tfmrc.utils.files import check_links
+from tfmrc.utils.files import check_links, read_json
 
 __all__ = [
     "is_hugging_face",
@@ -91,9 +91,7 @@ def load_hugging_face(
     check_links(folder.parents[1] if hub else folder)
     if verify and manifest_of(folder) is not None:
         verify_files(folder)
-    config = read_optional_json(folder / CONFIG)
-    if not config:
-        raise FileNotFoundError(f"There is no {CONFIG} in {folder}.")
+    config = read_json(folder / CONFIG)
     family = family_of_config(config)
     kind = f"{CLASSES[family]}ForQuestionAnswering"
     architectures = config.get("architectures") or []

@@ -45,8 +45,8 @@ class DecodingOptions:
             Default: False.
 
     Raises:
-        ValueError: If `num_return_sequences` is not from 1 to `num_beams`, `max_length` is not
-            positive, or an option of sampling is given without `sampling`.
+        ValueError: If a number is no int of at least 1, or an option of sampling is given without
+            `sampling`.
     """
 
     num_beams: int = 1
@@ -67,11 +67,6 @@ class DecodingOptions:
 
     def __post_init__(self) -> None:
         check_positive(self, "num_beams", "num_return_sequences", "max_length")
-        if self.num_return_sequences > self.num_beams:
-            raise ValueError(
-                "`num_return_sequences` must be from 1 to `num_beams`. Received: "
-                f"num_return_sequences={self.num_return_sequences!r}, num_beams={self.num_beams!r}"
-            )
         for field in fields(DecodingOptions):
             value = getattr(self, field.name)
             if field.name in OF_SAMPLING and value != field.default and not self.sampling:

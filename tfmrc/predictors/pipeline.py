@@ -24,7 +24,7 @@ def pipeline(task: str, model: Any, dtype: Any = None, **options: Any) -> Any:
 
     Raises:
         TypeError: An option is unknown.
-        ValueError: The task is unknown, `dtype` is given for another model than
+        ValueError: The task is unknown, `dtype` is given for a folder of another model than
             a reader of Hugging Face, or an argument of transformers asks for something else.
         FileNotFoundError: The folder does not exist.
 
@@ -52,9 +52,4 @@ def pipeline(task: str, model: Any, dtype: Any = None, **options: Any) -> Any:
             )
     if isinstance(model, str | PathLike):
         model = load(model, dtype=dtype)
-    elif dtype is not None:
-        raise ValueError(
-            "`dtype` is for a folder that is loaded; a predictor has its own. "
-            f"Received: dtype={dtype!r}, model={model!r:.60}"
-        )
     return QuestionAnsweringPipeline(model, **options)

@@ -14,7 +14,7 @@ from tfmrc.predictors.legacy_answers import legacy_answers, windows_of
 from tfmrc.predictors.process import check_process
 from tfmrc.predictors.reader_windows import window_scores
 from tfmrc.predictors.task import Query
-from tfmrc.utils.arguments import check_arguments, check_whole_numbers
+from tfmrc.utils.arguments import check_whole_numbers
 
 __all__ = ["PipelineOptions", "QuestionAnsweringPipeline"]
 
@@ -83,8 +83,8 @@ class QuestionAnsweringPipeline:
 
     Raises:
         TypeError: An option is unknown.
-        ValueError: The predictor does not answer questions, a value is not possible, or `legacy` is
-            given for a predictor that is no extractive reader.
+        ValueError: A value is not possible, or `legacy` is given for a predictor that is no
+            extractive reader.
 
     Example:
         >>> import tfmrc
@@ -101,7 +101,6 @@ class QuestionAnsweringPipeline:
     """
 
     def __init__(self, predictor: Any, **options: Any):
-        _check_answers(predictor)
         self.predictor = predictor
         self.is_reader = isinstance(predictor, ExtractiveReaderPredictor)
         self.options = self._options(PipelineOptions(), options)
@@ -151,7 +150,6 @@ class QuestionAnsweringPipeline:
                         f"`{name}` is an option of extractive readers. "
                         f"Received: {name}={value!r:.80} for {self.predictor!r}"
                     )
-        check_arguments(PipelineOptions, given, "The pipeline")
         return replace(options, **given)
 
     def _answered(self, pairs: Iterable[Pair], options: PipelineOptions) -> Iterator[Any]:
@@ -262,16 +260,6 @@ class QuestionAnsweringPipeline:
                 handle_impossible_answer=options.handle_impossible_answer,
                 align_to_words=options.align_to_words,
             )
-
-
-def _check_answers(predictor: Any) -> None:
-    """Raises a ValueError if the tasks of a predictor say that it does not answer questions."""
-    tasks = getattr(predictor, "tasks", ())
-    if tasks and all(task.target != "answer" for task in tasks):
-        raise ValueError(
-            "The model does not answer questions; it has the tasks "
-            f"{', '.join(task.name for task in tasks)}. Received: {predictor!r:.80}"
-        )
 
 
 def _answer(score: float, start: int, end: int, text: str) -> Answer:

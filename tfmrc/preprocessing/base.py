@@ -23,7 +23,6 @@ from tfmrc.utils.arguments import check_arguments, check_whole_numbers, paramete
 
 Tensors = dict[str, tf.Tensor]
 ENCODER = "encoder"  # folder of the subwords among the assets
-COUNTING = ("vocabulary_size", "min_count", "num_oov_buckets", "vectors")  # of `from_examples`
 DEVICE = "/CPU:0"  # string operations run on the CPU
 
 
@@ -149,7 +148,6 @@ Received: pasage_length=9
             {'vocabulary_size': 10, 'generation_vocabulary_size': 10, 'num_oov_buckets': 0,
              'num_styles': 1, 'num_passages': 1}
         """
-        check_arguments(cls, arguments, cls.__name__, besides=COUNTING)
         styles: dict[str, None] = {}
 
         def read() -> Iterator[Record]:
@@ -213,7 +211,6 @@ Received: pasage_length=9
             >>> tuple(x["passage_ids"].shape)
             (1, 4)
         """
-        check_arguments(make_dataset, options, f"{type(self).__name__}.dataset")
         if self.needs_spans:
             if isinstance(examples, Iterator):  # which can be read once
                 examples = list(examples)

@@ -72,7 +72,7 @@ def bootstrap(score: Score, *, samples: int = 1000, level: float = 0.95, seed: i
     >>> interval.low < 0.75 < interval.high
     True
     """
-    statistics = _statistics(score)
+    statistics = statistics_of(score)
     weights = _weights(len(statistics.ids), samples, seed)
     drawn = np.concatenate([statistics.combine(drawn @ statistics.values) for drawn in weights])
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
@@ -110,7 +110,7 @@ def paired_bootstrap(
                 f"Only scores of one kind can be compared. These differ in `{name}`. Received: "
                 f"first={getattr(first, name)!r}, second={getattr(second, name)!r}"
             )
-    one, two = _statistics(first), _statistics(second)
+    one, two = statistics_of(first), statistics_of(second)
     if set(one.ids) != set(two.ids):
         alone = sorted(map(str, set(one.ids) ^ set(two.ids)))
         raise ValueError(
@@ -131,7 +131,12 @@ def paired_bootstrap(
     return PairedTest(difference, float(low), float(high), p_value, level, samples, seed)
 
 
-def _statistics(score: Score) -> Statistics:
+def statistics_of(score: Score) -> Statistics:
+    """Returns the statistics of a score.
+
+    Raises:
+        ValueError: If the score has none.
+    """
     if score.statistics is None or not score.statistics.ids:
         reason = score.note or "it keeps no counts for resampling"
         raise ValueError(f"{score.label} cannot be resampled: {reason}. Received: {score.name!r}")

@@ -14,7 +14,7 @@ from tfmrc.experiments import pictures, run_folder as folders
 from tfmrc.experiments.answering import askable, folder_digest, run_digest
 from tfmrc.experiments.loading import load as load_settings
 from tfmrc.experiments.plan import Plan, check_experiment, is_grid, members, trained_below
-from tfmrc.experiments.predictor import check_exists, load_run, load_saved, settings_of
+from tfmrc.experiments.predictor import load_run, load_saved, settings_of
 from tfmrc.experiments.reporting import (
     add_baselines,
     compare_with_baselines,
@@ -91,7 +91,6 @@ def evaluate(
             exist, there is nothing to score, or the rules are unknown.
         RunLockedError: If another process evaluates one of the runs.
     """
-    check_exists(folder)
     if questions is not None:
         return [_evaluate_file(folder, Path(questions), output, rules, options, columns)]
     root = Path(folder)

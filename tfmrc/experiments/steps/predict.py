@@ -14,7 +14,7 @@ from tfmrc.experiments.answering import (
     prediction_of,
     run_digest,
 )
-from tfmrc.experiments.predictor import check_exists, load_with, settings_of
+from tfmrc.experiments.predictor import load_with, settings_of
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import read_questions, table_columns
 
@@ -62,7 +62,6 @@ def predict(
         ValueError: If the run is not trained or has other settings, the task is unknown, a line is
             broken, two examples have the same id, or `output` is the input or has other content.
     """
-    check_exists(folder)
     if output is not None:
         if form not in (None, "full"):
             raise ValueError(f"A file holds the full form. Received: --format {form}")

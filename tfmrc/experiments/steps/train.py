@@ -32,7 +32,13 @@ from tfmrc.experiments.steps.prepare import Prepared, prepare_in, shared_plan
 from tfmrc.experiments.teacher import with_teacher
 from tfmrc.ops.ids import NUM_SPECIAL
 from tfmrc.training.callbacks.ema_weights import has_averages
-from tfmrc.training.distribution.hosts import alone, is_first_host, wait_for_hosts
+from tfmrc.training.distribution.hosts import (
+    alone,
+    is_alone,
+    is_first_host,
+    named_failure,
+    wait_for_hosts,
+)
 from tfmrc.utils import keras_private
 from tfmrc.utils.memory import peak_memory
 
@@ -349,6 +355,11 @@ def fit(plan: Plan, parts: Parts, data: Data, model: keras.Model) -> dict[str, A
         OSError: If the disk is full.
     """
     folder, settings = plan.folder, plan.experiment.training
+    if settings.max_minutes and not is_alone():
+        raise ValueError(
+            "Several hosts train a number of steps, since each has a clock of its own. "
+            f"Received: training.max_minutes={settings.max_minutes}"
+        )
     folders.check_room(folder, COPIES * 4 * model.count_params(), "training")
     callbacks = training.callbacks(
         folder,
@@ -371,7 +382,7 @@ def fit(plan: Plan, parts: Parts, data: Data, model: keras.Model) -> dict[str, A
         flush=True,
     )
     terminal = sys.stdout.isatty()
-    with training.SaveOnInterrupt(checkpoint) as interrupt:
+    with training.SaveOnInterrupt(checkpoint) as interrupt, named_failure():
         model.fit(
             batches,
             epochs=_epochs(checkpoint, data.steps, data.per_epoch),

@@ -1,6 +1,7 @@
 """Training on several hosts: Keras' data parallelism on JAX, one process per host."""
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -8,7 +9,16 @@ import keras
 
 from tfmrc.training.distribution.strategies import check_batch_size
 
-__all__ = ["alone", "data_parallel", "is_first_host", "rows_of_host", "wait_for_hosts"]
+__all__ = [
+    "alone",
+    "by_first_host",
+    "data_parallel",
+    "is_alone",
+    "is_first_host",
+    "named_failure",
+    "rows_of_host",
+    "wait_for_hosts",
+]
 
 
 def data_parallel(
@@ -60,6 +70,11 @@ def data_parallel(
     keras.distribution.set_distribution(keras.distribution.DataParallel(auto_shard_dataset=False))
 
 
+def is_alone() -> bool:
+    """Returns True without other hosts."""
+    return keras.distribution.distribution() is None
+
+
 def is_first_host() -> bool:
     """Returns True for the process that saves: the only one, or that of rank 0."""
     if keras.backend.backend() != "jax":
@@ -71,7 +86,7 @@ def is_first_host() -> bool:
 
 def wait_for_hosts(what: str) -> None:
     """Waits until all hosts have come to this point; returns at once on a single host."""
-    if keras.distribution.distribution() is None:
+    if is_alone():
         return
     from jax.experimental import multihost_utils
 
@@ -89,6 +104,32 @@ def alone() -> Iterator[None]:
         keras.distribution.set_distribution(known)
 
 
+@contextmanager
+def named_failure() -> Iterator[None]:
+    """Raises an OSError that says how to go on if another host ends while the block runs."""
+    try:
+        yield
+    except RuntimeError as error:
+        if is_alone():
+            raise
+        raise OSError(
+            f"Another host has ended or cannot be reached ({str(error).splitlines()[0]:.200}). "
+            "The same command on every host resumes from the last checkpoint."
+        ) from error
+
+
+def by_first_host(write: Callable[..., None]) -> Callable[..., None]:
+    """Decorates a function that writes a file, which the first host alone does."""
+
+    @functools.wraps(write)
+    def written(*arguments: Any) -> None:
+        if is_first_host():
+            with alone():
+                write(*arguments)
+
+    return written
+
+
 def rows_of_host(dataset: Any) -> Any:
     """Returns the dataset with this host's rows of each batch; unchanged on a single host.
 
@@ -98,7 +139,7 @@ def rows_of_host(dataset: Any) -> Any:
     Args:
         dataset: `tf.data.Dataset`. Batches `(x, y, sample_weight)`, the same on every host.
     """
-    if keras.distribution.distribution() is None:
+    if is_alone():
         return dataset
     import jax
     import tensorflow as tf

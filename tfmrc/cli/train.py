@@ -22,11 +22,26 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="FOLDER",
         help="start from the model of a run or a saved predictor",
     )
+    parser.add_argument(
+        "--hosts",
+        metavar="N",
+        help="train on N hosts, each with this command and a --rank (KERAS_BACKEND=jax); auto "
+        "detects them under Slurm, Open MPI and Kubernetes",
+    )
+    parser.add_argument("--rank", type=int, help="with --hosts N: number of this host, from 0")
+    parser.add_argument(
+        "--coordinator", metavar="HOST:PORT", help="with --hosts N: a free port of host 0"
+    )
     add_grid(parser)
 
 
 def run(options: Namespace) -> None:
     from tfmrc import experiments
+    from tfmrc.training import data_parallel
+
+    if options.hosts is not None:
+        hosts = None if options.hosts == "auto" else int(options.hosts)
+        data_parallel(hosts, options.rank, options.coordinator)
 
     changes = []
     if options.start_from is not None:

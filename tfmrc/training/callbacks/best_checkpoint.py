@@ -10,6 +10,7 @@ import keras
 
 from tfmrc.training.callbacks.ema_weights import ema_weights, has_averages
 from tfmrc.training.callbacks.weights_file import load_weights, save_weights
+from tfmrc.training.distribution.hosts import wait_for_hosts
 
 
 class BestCheckpoint(keras.callbacks.Callback):
@@ -122,4 +123,5 @@ class BestCheckpoint(keras.callbacks.Callback):
 
     def on_train_end(self, logs: Any = None) -> None:
         if self.best_epoch is not None:
+            wait_for_hosts("best weights")
             load_weights(self.model, self.path)

@@ -10,6 +10,7 @@ import keras
 import numpy as np
 
 from tfmrc.training.callbacks.state_file import read_state, write_state
+from tfmrc.training.distribution.hosts import is_first_host
 from tfmrc.utils import keras_private
 
 _START = {"epoch": 0, "step_in_epoch": 0, "step": 0, "stopped": False, "logs": {}, "history": []}
@@ -157,10 +158,12 @@ class Checkpoint(keras.callbacks.Callback):
     def on_train_begin(self, logs: Any = None) -> None:
         self._end_fast_forward()  # of a `fit` that was broken off
         arrays, self._facts, damaged = self._read()
-        for path in damaged:  # it would be taken for the newest one until the run has passed it
+        for path in (
+            damaged if is_first_host() else ()
+        ):  # it would be taken for the newest one until the run has passed it
             path.rename(path.with_name(f"{path.name}.broken"))
         for part in self.folder.glob(".step-*.part"):  # what a kill left
-            part.unlink()
+            part.unlink(missing_ok=True)
         self._saved_facts = dict(self._facts)
         idle = self._facts["step_in_epoch"]
         self._check_execution(idle)
@@ -291,7 +294,7 @@ class Checkpoint(keras.callbacks.Callback):
         name = f"step-{self._facts['step']:010d}-{self._facts['epoch']:05d}.npz"
         write_state(self.folder / name, variables, self._facts)
         self._saved_facts = dict(self._facts)
-        for path in self._files()[_KEPT:]:
+        for path in self._files()[_KEPT:] if is_first_host() else ():
             path.unlink()
 
     def _fill_history(self) -> None:

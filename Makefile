@@ -17,10 +17,11 @@ unexport PYTHONDONTWRITEBYTECODE
 export MALLOC_ARENA_MAX ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help environment environment-dev demo demo-masque test coverage slow fuzz attacks mutants lint format equations tables lock audit clean
+.PHONY: help environment environment-dev demo demo-long demo-masque test coverage slow fuzz attacks mutants lint format equations tables lock audit clean
 
 help:
-	@echo "make demo         train a reader on a part of SQuAD, score it, export it, answer questions"
+	@echo "make demo         answer, fine-tune a reader on a part of SQuAD, score it, export it, answer"
+	@echo "make demo-long    the same reader on all of the part, and one without a pretrained encoder"
 	@echo "make demo-masque  train Masque on a made-up corpus, score it, export it, answer in two styles"
 	@echo "make test         lint, then all tests but the slow ones (WORKERS=2; TESTS=tests/ops: a part)"
 	@echo "make coverage     the tests again, with the share of lines and branches that they run"
@@ -43,12 +44,17 @@ environment-dev:
 	@tools/environment.sh requirements-dev.lock
 
 demo: environment
+	$(PY) -m tfmrc.cli answer --question "Who flew over the mill?" --passage "At dusk an owl flew over the mill."
 	$(PY) -m tfmrc.cli train squad_demo
-	$(PY) -m tfmrc.cli train squad_demo/without_encoder
 	$(PY) -m tfmrc.cli evaluate runs/squad_demo
-	$(PY) -m tfmrc.cli evaluate runs/squad_demo_without_encoder
 	$(PY) -m tfmrc.cli export runs/squad_demo --to savedmodels/squad_demo/1 --overwrite
-	$(PY) recipes/squad_demo/ask.py savedmodels/squad_demo/1 runs/squad_demo runs/squad_demo_without_encoder
+	$(PY) recipes/squad_demo/ask.py savedmodels/squad_demo/1 runs/squad_demo
+
+demo-long: environment
+	$(PY) -m tfmrc.cli train squad_demo/long
+	$(PY) -m tfmrc.cli train squad_demo/without_encoder
+	$(PY) -m tfmrc.cli evaluate runs/squad_demo_long
+	$(PY) -m tfmrc.cli evaluate runs/squad_demo_without_encoder
 
 demo-masque: environment
 	$(PY) -m tfmrc.cli train masque_demo

@@ -30,6 +30,7 @@ from tests.serving.predictors import make_predictor
 from tfmrc import Predictor, cli, data, encoders, experiments, models, preprocessing, text
 from tfmrc.encoders import presets
 from tfmrc.evaluation.metrics.registry import _METRICS
+from tfmrc.predictors import ready
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -37,7 +38,8 @@ PAGES = [*GUIDES, ROOT / "SECURITY.md", *sorted((ROOT / "recipes").glob("**/*.md
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`(?:\w+=\S+ )?(tfmrc [a-z]+ [^`]+)`")
 SERVED = re.compile(r"http://(?:127\.0\.0\.1|localhost):8501")
-ELSEWHERE = re.compile("import mlflow|from haystack")  # tests/integrations runs them
+# tests/integrations and tests/training run them.
+ELSEWHERE = re.compile("import mlflow|from haystack|data_parallel")
 
 
 def page_id(path):
@@ -165,7 +167,8 @@ def test_every_page_runs(path, world, tmp_path, monkeypatch, without_graphs):
     once = {"epochs": 1, "steps_per_epoch": 1, "validation_steps": 1}
     one_step = functools.wraps(fit)(lambda *args, **named: fit(*args, **{**named, **once}))
     monkeypatch.setattr(keras.Model, "fit", one_step)
-    monkeypatch.setattr(presets, "_packaged", lambda name: (world / "READER", {"name": name}))
+    monkeypatch.setattr(presets, "packaged", lambda name: (world / "READER", {"name": name}))
+    monkeypatch.setattr(ready, "ready_folder", lambda: tmp_path / "runs" / "reader_squad")
     hub = SimpleNamespace(snapshot_download=lambda *args, **named: "READER")
     monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
     shutil.copytree(world, tmp_path, dirs_exist_ok=True)

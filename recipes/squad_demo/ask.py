@@ -1,4 +1,4 @@
-"""Shows the figures of `make demo` and asks about a paragraph: python ask.py EXPORT RUN RUN."""
+"""Shows the figures of `make demo` and asks about a paragraph: python ask.py EXPORT RUN."""
 
 import argparse
 import json
@@ -12,7 +12,6 @@ from tfmrc.data import Example, load_small_squad
 REPORT = "evaluation/1-test-span/metrics.json"
 SYSTEMS = {
     "squad_demo": "MiniLM, fine-tuned",
-    "squad_demo_without_encoder": "the same model without an encoder",
     "most similar sentence": "the most similar sentence of the paragraph",
 }
 QUESTIONS = ("56de4c324396321400ee27ac", "56de4c324396321400ee27ab", "56de4c324396321400ee27ad")
@@ -21,15 +20,13 @@ QUESTIONS = ("56de4c324396321400ee27ac", "56de4c324396321400ee27ab", "56de4c3243
 WIDTH = 96
 
 
-def figures(runs: Sequence[Path]) -> Iterator[str]:
+def figures(run: Path) -> Iterator[str]:
     """Yields a table of the F1 of each system.
 
     Args:
-        runs: Folders of evaluated runs.
+        run: Folder of the evaluated run.
     """
-    systems: dict[str, Any] = {}
-    for run in runs:
-        systems |= json.loads((run / REPORT).read_text(encoding="utf-8"))["systems"]
+    systems: Any = json.loads((run / REPORT).read_text(encoding="utf-8"))["systems"]
     scores = {name: systems[name]["scores"] for name in SYSTEMS}
     size = next(iter(scores.values()))["f1"]["size"]
     yield f"{size} test questions, their articles not among those of the training, in percent:"
@@ -80,17 +77,17 @@ def own_question(export: str, run: Path) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Prints the figures of evaluated runs, and what an export answers."""
+    """Prints the figures of an evaluated run, and what an export answers."""
     from tfmrc.predictors import ExportedPredictor
 
     parser = argparse.ArgumentParser(description="Shows what `make demo` has trained.")
     parser.add_argument("export", help="savedmodels/squad_demo/1")
-    parser.add_argument("runs", nargs="+", type=Path, help="folders of evaluated runs")
+    parser.add_argument("run", type=Path, help="folder of the evaluated run")
     options = parser.parse_args(arguments)
-    print("\n".join(figures(options.runs)))
+    print("\n".join(figures(options.run)))
     for line in answers(ExportedPredictor(options.export), asked()):
         print(line)
-    print("\n".join(own_question(options.export, options.runs[0])))
+    print("\n".join(own_question(options.export, options.run)))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Makes the files of the ready reader: trains it and writes what differs from MiniLM."""
+"""Makes the files of the ready reader: trains it, writes what differs from MiniLM, calibrates."""
 
 import argparse
 import json
@@ -12,7 +12,17 @@ from safetensors.numpy import save_file
 import tfmrc
 from tfmrc import encoders, experiments, models
 from tfmrc.encoders.presets import packaged
-from tfmrc.predictors.ready import CARD, DIFFERENCE, FILES, LEFT, RIGHT, first_values
+from tfmrc.experiments.sources import splits
+from tfmrc.predictors.ready import (
+    CARD,
+    DIFFERENCE,
+    FILES,
+    LEFT,
+    RIGHT,
+    first_values,
+    load_ready,
+)
+from tfmrc.storage.parts import CALIBRATION
 from tfmrc.utils.files import sha256_of
 
 RECIPE = Path(__file__).with_name("config.yaml")
@@ -74,7 +84,7 @@ def as_matrix(change: np.ndarray) -> np.ndarray:
 
 
 def write(run: Path, data: Path) -> None:
-    """Writes difference and card of a trained run.
+    """Writes difference, card and calibration of a trained run.
 
     Args:
         run: path. The run of the recipe.
@@ -96,6 +106,12 @@ def write(run: Path, data: Path) -> None:
         "preprocessor": {name: config[name] for name in sizes if name in config},
     }
     (FILES / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+    (FILES / CALIBRATION).unlink(missing_ok=True)
+    predictor = load_ready()  # as it is shipped
+    held_out = splits(experiments.load(RECIPE), data)[0].validation
+    print(predictor.calibrate(held_out).markdown())
+    calibration = json.dumps(predictor.calibration.to_json(), indent=2)
+    (FILES / CALIBRATION).write_text(calibration + "\n", encoding="utf-8")
 
 
 def main() -> None:

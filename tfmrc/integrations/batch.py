@@ -1,0 +1,118 @@
+"""Questions in columns, answers in columns: what Ray Data, Spark or a pool of threads call."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from tfmrc.data import read_table
+from tfmrc.experiments.answering import askable, predictions_of
+from tfmrc.experiments.predictor import load_any
+
+__all__ = ["COLUMNS", "Answerer"]
+
+COLUMNS = (
+    "id", "answer", "probability", "is_confident", "answerable_probability", "passage", "start",
+    "end", "truncated", "error",
+)  # fmt: skip
+
+
+class Answerer:
+    """Answers a batch of rows, given and returned as columns.
+
+    It can be pickled: the model is loaded in the process that calls it, once for all answerers of
+    the same model there. Nothing but question and passage must be right in a row; a broken row has
+    an `error` in place of an answer. For Ray Data:
+
+        from tfmrc.integrations.batch import Answerer
+
+        dataset = ray.data.read_parquet("questions/")
+        answers = dataset.map_batches(
+            Answerer, fn_constructor_args=("runs/my_reader",), concurrency=4, batch_size=64)
+
+    For Spark, in a function for `DataFrame.mapInPandas`:
+
+        def answer(frames):
+            answerer = Answerer("runs/my_reader", threads=1)
+            for frame in frames:
+                yield pandas.DataFrame(answerer(frame.to_dict("list")))
+
+    Args:
+        model: str. What `tfmrc.load` loads: "ready", a run, a saved predictor, an export, a folder
+            of Hugging Face.
+        task: str or None. Name of a task of the predictor; None for the first one. Default: None.
+        columns: dict or None. Columns with other names, as for `tfmrc.data.read_table`.
+            Default: None.
+        batch_size: int. Rows that the model reads at once. Default: 32.
+        threads: int or None. Threads of TensorFlow, if nothing has computed in the process; None
+            for all cores. Default: None.
+        **options: Options of the predictor.
+
+    Example:
+
+    >>> import pickle, tempfile, tfmrc
+    >>> from tfmrc import encoders, models, preprocessing
+    >>> from tfmrc.integrations.batch import Answerer
+    >>> encoder = encoders.from_vocabulary("who flew an owl ? .".split())
+    >>> predictor = tfmrc.Predictor(
+    ...     models.ExtractiveReader(encoder=encoder),
+    ...     preprocessing.ExtractiveReaderPreprocessor(encoder=encoder))
+    >>> folder = predictor.save(tempfile.mkdtemp() + "/reader")
+    >>> answerer = pickle.loads(pickle.dumps(Answerer(str(folder))))
+    >>> found = answerer({"question": ["Who flew?", ""], "passages": [["An owl."], ["An owl."]]})
+    >>> found["answer"][0] in "An owl." and "must not be blank" in found["error"][1]
+    True
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        task: str | None = None,
+        columns: Mapping[str, Any] | None = None,
+        batch_size: int = 32,
+        threads: int | None = None,
+        **options: Any,
+    ):
+        self.model = str(model)
+        self.task = task
+        self.columns = dict(columns or {})
+        self.batch_size = batch_size
+        self.threads = threads
+        self.options = options
+
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
+        """Returns the answers to a batch.
+
+        Args:
+            batch: dict. Columns of equal length (lists, arrays), named as those of a table:
+                `question`, `passages` or `passage`, and if there are ids `id`.
+
+        Returns:
+            A dict of the columns `COLUMNS`, one value per row in their order; None where the model
+            has no such value, or the row is broken.
+        """
+        predictor, chosen = _loaded(self.model, self.threads)
+        names = list(batch)
+        rows = [dict(zip(names, row, strict=True)) for row in zip(*batch.values(), strict=True)]
+        stream = read_table(rows, columns=self.columns, on_error="skip")
+        stream.labels = "none"
+        task = predictor.task(self.task).name
+        records = askable(predictor, task, list(stream.records()))
+        options = {**chosen, **self.options}
+        found = predictions_of(predictor, records, task, options, self.batch_size)
+        rows = [
+            {**one.scores, "id": one.id, "answer": None if one.error else one.answer,
+             "error": one.error or None}
+            for one in found
+        ]  # fmt: skip
+        return {name: [row.get(name) for row in rows] for name in COLUMNS}
+
+
+@cache
+def _loaded(model: str, threads: int | None) -> tuple[Any, dict[str, Any]]:
+    if threads is not None:
+        import tensorflow as tf
+
+        tf.config.threading.set_intra_op_parallelism_threads(threads)
+        tf.config.threading.set_inter_op_parallelism_threads(1)
+    return load_any(model)

@@ -96,7 +96,7 @@ def batches(
     """Runs every stage from the raw file to batches; nothing is cached between runs."""
     first = list(islice(stream, steps * size))
     words_per_example = num_words(texts_of(first)) / max(1, len(first))
-    dataset = data.make_dataset(stream, preprocessor, size, styles=preprocessor.styles)
+    dataset = data.make_dataset(stream, preprocessor, size, styles=preprocessor.styles, bucket=True)
     for _ in dataset.take(1):  # traces the graph
         pass
     examples = 0

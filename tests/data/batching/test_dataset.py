@@ -127,6 +127,8 @@ def test_every_iteration_is_a_pass_of_its_own():
     assert len({str(order) for order in first}) == 3
     assert len({str(sorted(sum(order, []))) for order in first}) == 1
     fixed = make_dataset(EXAMPLES, Plain(), 6)
+    in_order = [row for x, _, _ in fixed for row in x["question"].numpy().tolist()]
+    assert in_order == [each.question.encode() for each in EXAMPLES for _ in each.answers]
     assert questions(fixed, 100) == questions(fixed, 100)
 
 

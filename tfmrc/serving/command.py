@@ -38,9 +38,6 @@ def serve(options: Any) -> None:
         limits=limits_of(options.limit),
         poll_seconds=options.poll_seconds,
         api_key=key,
-        certificate=options.certificate,
-        private_key=options.private_key,
-        cors_origins=options.cors_origin,
     )
 
     def print_addresses() -> None:

@@ -21,10 +21,9 @@ class Limits:
             computed alone. Default: 32.
         waiting_rows: int. Examples that wait for one model; status 503. Default: 3200.
         requests: int. Requests that are processed at the same time; status 429. Default: 256.
-        connections: int. Open connections of REST; status 503. Default: 512.
         seconds: float. Time to process a request; status 504. Default: 60.
-        receive_seconds: float. Time in which a request must arrive: its head, and then its body.
-            Afterwards the connection is closed (status 408 for a body). Default: 20.
+        receive_seconds: float. Time in which a request's body must arrive; status 408, and the
+            connection is closed. Default: 20.
         drain_seconds: float. Time that running requests have to finish when the server stops.
             Default: 30.
 
@@ -41,7 +40,6 @@ class Limits:
     batch_rows: int = 32
     waiting_rows: int = 3200
     requests: int = 256
-    connections: int = 512
     seconds: float = 60.0
     receive_seconds: float = 20.0
     drain_seconds: float = 30.0

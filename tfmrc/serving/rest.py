@@ -1,7 +1,7 @@
 """The REST API of TensorFlow Serving as an ASGI application."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -10,7 +10,6 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
@@ -30,13 +29,11 @@ OPEN_PATHS = ("/", "/healthz", "/readyz")  # and the files of the page
 Handler = Callable[[Request, Call], Awaitable[Response]]
 
 
-def rest_application(service: Service, cors_origins: Sequence[str] = ()) -> Starlette:
+def rest_application(service: Service) -> Starlette:
     """Returns the ASGI application of a server.
 
     Args:
         service: `Service`. Processes the requests.
-        cors_origins: list of str. Origins of other sites whose pages may send requests.
-            Default: ().
     """
     rest = _Rest(service)
     routes = [
@@ -53,27 +50,19 @@ def rest_application(service: Service, cors_origins: Sequence[str] = ()) -> Star
             Route(f"{path}/metadata", rest.tracked("metadata", rest.metadata)),
             Route(f"{path}:predict", rest.tracked("predict", rest.predict), methods=["POST"]),
         ]
-    middleware = [Middleware(_Guard, service=service, origins=frozenset(cors_origins))]
-    if cors_origins:
-        cors = Middleware(
-            CORSMiddleware,
-            allow_origins=list(cors_origins),
-            allow_methods=["GET", "POST"],
-            allow_headers=["authorization", "content-type", "x-api-key"],
-        )
-        middleware.insert(0, cors)
     return Starlette(
-        routes=routes, middleware=middleware, exception_handlers={HTTPException: _http_error}
+        routes=routes,
+        middleware=[Middleware(_Guard, service=service)],
+        exception_handlers={HTTPException: _http_error},
     )
 
 
 class _Guard:
     """Refuses requests without the key, and pages of other sites."""
 
-    def __init__(self, app: ASGIApp, service: Service, origins: frozenset[str]):
+    def __init__(self, app: ASGIApp, service: Service):
         self.app = app
         self.service = service
-        self.origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         app: ASGIApp = self.app
@@ -86,11 +75,7 @@ class _Guard:
 
     def _check(self, path: str, headers: Headers) -> None:
         origin = headers.get("origin")
-        if (
-            origin is not None
-            and not self.origins & {origin, "*"}
-            and origin.partition("://")[2] != headers.get("host")
-        ):
+        if origin is not None and origin.partition("://")[2] != headers.get("host"):
             raise RequestError("Pages of other sites may not use this server.", 403)
         if path not in OPEN_PATHS and not path.startswith("/page/"):
             self.service.check_key(headers)

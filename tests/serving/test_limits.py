@@ -1,6 +1,7 @@
 """Limits of requests and connections, access, and what the server tells of itself."""
 
 import contextlib
+import gzip
 import http.client
 import json
 import logging
@@ -21,9 +22,7 @@ from tfmrc.predictors import RequestError
 from tfmrc.serving import Client, Limits, Server
 
 TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
-LIMITS = Limits(
-    body_bytes=2000, rows=8, passages=5, requests=3, seconds=TIMEOUT, receive_seconds=TIMEOUT
-)
+LIMITS = Limits(body_bytes=2000, elements=40, requests=3, seconds=TIMEOUT, receive_seconds=TIMEOUT)
 KEY = "open sesame"
 
 
@@ -55,7 +54,8 @@ def limits(server):
 
 def post(server, texts=("a",), **options):
     url = f"{server.url}/v1/models/echo:predict"
-    return httpx.post(url, timeout=TIMEOUT, **{"json": {"inputs": list(texts)}, **options})
+    options = {"json": {"inputs": list(texts)}, "timeout": TIMEOUT, **options}
+    return httpx.post(url, **options)
 
 
 def grpc_code(server, texts=("a",), timeout=TIMEOUT, metadata=(), **inputs):
@@ -76,30 +76,105 @@ def grpc_code(server, texts=("a",), timeout=TIMEOUT, metadata=(), **inputs):
 
 
 def test_large_requests_are_refused_by_both_protocols(server):
-    said = "`text` must have at most 8 rows of at most 5 elements. Received: 9"
-    reply = post(server, ["x"] * 9)
-    assert reply.status_code == 413 and reply.json()["error"].startswith(said)
-    assert grpc_code(server, ["x"] * 9) == ("INVALID_ARGUMENT", said)
-    # Passages that the model does not read count.
-    said = "`passages` must have at most 8 rows of at most 5 elements. Received: 2 x 6"
+    said = "`text` must have at most 40 elements, padding included. Received: 41"
+    assert grpc_code(server, ["x"] * 41) == ("INVALID_ARGUMENT", said)
+    said = "`passages` must have at most 40 elements, padding included. Received: 2 x 21"
     url = f"{server.url}/v1/models/lengths:predict"
-    rows = [["a"], ["a"] * 6]
+    rows = [["a"], ["a"] * 21]  # also those that the model does not read
     for body in ({"inputs": rows}, {"instances": [{"passages": row} for row in rows]}):
         reply = httpx.post(url, json=body, timeout=TIMEOUT)
         assert (reply.status_code, reply.json()["error"]) == (413, said)
-    assert grpc_code(server, passages=[["a"] * 6] * 2) == ("INVALID_ARGUMENT", said)
+    assert grpc_code(server, passages=[["a"] * 21] * 2) == ("INVALID_ARGUMENT", said)
     reply = httpx.post(url, json={"inputs": [["a"], ["a"] * 5]}, timeout=TIMEOUT)
     assert reply.json() == {"outputs": [1, 3]}  # cut, and one more for `truncated`
 
 
-@pytest.mark.parametrize("shape", [(10**12,), (1, 10**12), (1, 1, 10**12)])
-def test_a_small_message_of_a_huge_tensor_is_refused(server, shape):
-    proto = tf.make_tensor_proto(["x"], tf.string)
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [
+        (b'{"inputs": [' + b"[]," * 40 + b"[]]}", 413),
+        (b'{"inputs": ["' + b"[]," * 60 + b'"]}', 200),  # a text
+        (b'{"inputs": ["' + b'\\"[,' * 90 + b'"]}', 413),  # so many quotes may be texts
+        (b'{"inputs": ["\\\\"' + b",[]" * 60 + b"]}", 413),
+        (b'"' + b"[" * 60, 400),
+        ('{"inputs": ["a"]}'.encode("utf-16"), 400),
+        (b"[" * 39, 400),
+    ],
+)
+def test_the_values_of_a_body_are_counted_before_they_are_built(server, content, status):
+    assert post(server, content=content, json=None).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("shape", "texts", "said"),
+    [
+        ((10**12,), 1, "at most 40 elements"),
+        ((20,), 1, "a text per element. Received: 1 texts"),
+        ((1, 10**12), 1, "1 dimensions. Received: 2"),
+        ((-1,), 1, "at most 40 elements"),
+        ((), 1, "1 dimensions. Received: 0"),
+    ],
+)
+def test_a_tensor_is_checked_before_it_is_built(server, shape, texts, said):
+    proto = tf.make_tensor_proto(["x"] * texts, tf.string)
     del proto.tensor_shape.dim[:]
     for size in shape:
         proto.tensor_shape.dim.add(size=size)
     code, details = grpc_code(server, text=proto)
-    assert code == "INVALID_ARGUMENT" and "must have at most 8 rows" in details
+    assert code == "INVALID_ARGUMENT" and said in details
+    proto = tf.make_tensor_proto(["x"], tf.string)  # rows are lists, also empty ones
+    del proto.tensor_shape.dim[:]
+    for size in (10**12, 0):
+        proto.tensor_shape.dim.add(size=size)
+    assert "at most 40 elements" in grpc_code(server, passages=proto)[1]
+
+
+BODY = b'{"inputs": ["a"]}'
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "said"),
+    [
+        (gzip.compress(BODY), 200, "a!"),
+        (gzip.compress(BODY + b" " * 10**6), 413, "at most 2,000 bytes"),
+        (gzip.compress(BODY)[:-9], 400, "The end of the compressed body is missing"),
+        (BODY, 400, "not compressed by gzip"),
+    ],
+)
+def test_compressed_bodies(server, content, status, said):
+    assert len(content) < LIMITS.body_bytes
+    reply = post(server, content=content, json=None, headers={"content-encoding": "gzip"})
+    assert reply.status_code == status and said in reply.text
+    reply = post(server, content=content, json=None, headers={"content-encoding": "br"})
+    assert reply.status_code == 415
+
+
+def test_all_bodies_together_have_a_limit(server, limits):
+    limits(buffered_bytes=60)
+    gate = Gate(server, "echo")
+    with ThreadPoolExecutor() as threads:
+        running = threads.submit(post, server, ["a" * 30])
+        gate.begun.wait()
+        reply = post(server, ["a" * 30])
+        assert reply.status_code == 503 and "too many bytes" in reply.json()["error"]
+        assert grpc_code(server, ["a" * 30])[0] == "UNAVAILABLE"
+        gate.open()
+        assert running.result().status_code == 200
+    assert post(server, ["a" * 30]).status_code == 200
+
+
+def test_a_request_whose_client_has_left_is_cancelled(models, caplog):
+    with serve(models) as server, caplog.at_level(logging.INFO, logger="tfmrc.serving"):
+        gate = Gate(server, "echo")
+        with pytest.raises(httpx.ReadTimeout):
+            post(server, timeout=0.2)
+        wait_until(lambda: server.service.running == 0)
+        assert grpc_code(server, timeout=0.2)[0] == "DEADLINE_EXCEEDED"
+        wait_until(lambda: server.service.running == 0)
+        gate.open()
+        assert post(server).status_code == 200
+    lines = [json.loads(r.message) for r in caplog.records if r.name == "tfmrc.serving.access"]
+    assert [each["status"] for each in lines if each["protocol"] == "REST"] == [499, 200]
 
 
 @pytest.mark.parametrize("is_chunked", [False, True])
@@ -217,7 +292,7 @@ def test_a_key_is_needed_for_everything_but_the_page_and_health(guarded):
         assert client.run({"text": ["a"]})["version"] == [1]
 
 
-def test_pages_of_other_sites_are_refused(server):
+def test_pages_of_other_sites_and_other_names_are_refused(server):
     for origin in ("https://other.example", "http://[a", "null", "x", server.url + "0"):
         reply = post(server, headers={"Origin": origin})
         assert reply.status_code == 403
@@ -225,21 +300,80 @@ def test_pages_of_other_sites_are_refused(server):
     reply = post(server, headers={"Origin": server.url})
     assert reply.status_code == 200
     assert not [name for name in reply.headers if name.startswith("access-control")]
+    for host, status in (
+        ("localhost:1", 200),
+        ("[::1]", 200),
+        ("other.example", 403),
+        ("[a", 403),
+        ("", 403),
+    ):
+        headers = {"Host": host, "Origin": f"http://{host}"}
+        assert post(server, headers=headers).status_code == status, host
+    assert httpx.get(f"{server.url}/healthz", headers={"Host": "10.0.0.7"}).status_code == 200
+
+
+def test_further_names_of_the_server(models):
+    for allowed, status in (("hills.example", 200), ("*", 200), ("x", 403)):
+        with serve(models, allowed_hosts=[allowed]) as server:
+            assert post(server, headers={"Host": "Hills.example"}).status_code == status
 
 
 def test_metrics_have_the_path_and_the_names_of_tensorflow_serving(models):
-    with serve(models) as server:
+    with serve(models, api_key=KEY) as server:
+        key = {"X-API-Key": KEY}
+        post(server, headers=key)
+        post(server, texts=["bad"], headers=key)
         post(server)
-        post(server, texts=["bad"])
+        grpc_code(server, metadata=[("x-api-key", KEY)])
         grpc_code(server)
-        reply = httpx.get(f"{server.url}/monitoring/prometheus/metrics")
+        reply = httpx.get(f"{server.url}/monitoring/prometheus/metrics", headers=key)
         assert reply.headers["content-type"].startswith("text/plain; version=0.0.4")
         counts = re.findall(r'request_count\{model_name="echo",status="(\w+)"\} (\S+)', reply.text)
         assert dict(counts) == {"OK": "2.0", "INVALID_ARGUMENT": "1.0"}
-        assert ':tensorflow:serving:request_latency_count{model_name="echo"} 3.0' in reply.text
-        assert (
-            'tfmrc_replies_total{method="predict",protocol="REST",status="400"} 1.0' in reply.text
+        for line in (
+            ':tensorflow:serving:request_latency_count{model_name="echo"} 3.0',
+            'tfmrc_replies_total{method="predict",protocol="REST",status="400"} 1.0',
+            'tfmrc_refused_total{reason="key"} 2.0',
+            'tfmrc_refused_total{reason="invalid_argument"} 1.0',
+            'tfmrc_queue_words{lane="alone",model_name="echo"} 0.0',
+            'tfmrc_model_available{model_name="echo",version="1"} 1.0',
+        ):
+            assert line in reply.text, line
+        times = re.findall(
+            r'tfmrc_(\w+)_seconds_count\{lane="alone",model_name="echo"\}', reply.text
         )
+        assert sorted(times) == ["compute", "wait"]
+
+
+def test_an_id_of_a_request_is_taken_or_made(server):
+    assert post(server, headers={"X-Request-ID": "a-1"}).headers["x-request-id"] == "a-1"
+    made = {post(server, headers={"X-Request-ID": "a b"}).headers["x-request-id"] for _ in "12"}
+    assert len(made) == 2 and all(len(each) == 32 for each in made)
+
+
+def test_the_health_service_of_grpc_needs_no_key(guarded):
+    with grpc.insecure_channel(guarded.grpc_url.split("//")[1]) as channel:
+        check = channel.unary_unary("/grpc.health.v1.Health/Check")
+        assert check(b"", timeout=TIMEOUT) == b"\x08\x01"  # SERVING
+        guarded.service.stopping = True
+        assert check(b"\x0a\x04echo", timeout=TIMEOUT) == b"\x08\x02"
+        guarded.service.stopping = False
+        watched = channel.unary_stream("/grpc.health.v1.Health/Watch")(b"", timeout=TIMEOUT)
+        assert next(watched) == b"\x08\x01"
+        guarded.service.stopping = True
+        assert next(watched) == b"\x08\x02"
+        guarded.service.stopping = False
+        watched.cancel()
+
+
+def test_the_description_has_the_paths_of_the_server(server):
+    described = httpx.get(f"{server.url}/openapi.json", timeout=TIMEOUT).json()
+    paths = {re.sub(r":\w+\}", "}", route.path) for route in server._uvicorn.config.app.routes} - {
+        "/",
+        "/page/{file}",
+        "/openapi.json",
+    }
+    assert set(described["paths"]) == paths
 
 
 def test_the_log_has_no_texts(server, caplog, monkeypatch):

@@ -29,6 +29,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="file of the key that requests must have; default: the variable TFMRC_API_KEY, if set",
     )
+    add(
+        "--allowed-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a further name of the server that requests may have; * for any; may be repeated",
+    )
     add("--no-access-log", action="store_true", help="write no line per request")
     add(
         "--limit",

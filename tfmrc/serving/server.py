@@ -8,7 +8,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ from tfmrc.serving.model_manager import ModelManager
 from tfmrc.serving.service import Service
 
 __all__ = ["Server"]
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Server:
@@ -53,6 +55,8 @@ class Server:
         limits: `Limits` or None. Limits of requests, batches and connections. Default: None.
         poll_seconds: float. Time between two looks for new versions. Default: 2.
         api_key: str or None. Key that every request must have. Default: None.
+        allowed_hosts: list of str. Names of the server that requests of REST may have, beside its
+            address and this machine's; `"*"` for any. Default: ().
 
     Raises:
         FileNotFoundError: If a folder holds no SavedModel.
@@ -72,6 +76,7 @@ class Server:
         limits: Limits | None = None,
         poll_seconds: float = 2.0,
         api_key: str | None = None,
+        allowed_hosts: Sequence[str] = (),
     ):
         if api_key is not None and not api_key.strip():  # every request would have it
             raise ValueError("`api_key` is empty. Give a key, or None for none.")
@@ -81,11 +86,7 @@ class Server:
         self._grpc_port = grpc_port
         self._poll_seconds = poll_seconds
         metrics = Metrics()
-        self.manager = ModelManager(
-            _folders(models),
-            self.limits,
-            on_batch=lambda name, rows: metrics.batches.labels(name).observe(rows),
-        )
+        self.manager = ModelManager(_folders(models), self.limits, metrics)
         self.service = Service(self.manager, self.limits, metrics, api_key)
         self._socket = _listen(host, port)
         self.url = f"http://{_address(host, self._socket.getsockname()[1])}"
@@ -97,7 +98,7 @@ class Server:
             raise
         self._uvicorn = uvicorn.Server(
             uvicorn.Config(
-                rest_application(self.service),
+                rest_application(self.service, (host, *LOOPBACK, *allowed_hosts)),
                 http="h11",  # a head has at most 64 KiB; httptools has no limit
                 ws="none",
                 lifespan="off",
@@ -137,7 +138,8 @@ class Server:
     def serve_forever(self, on_start: Callable[[], None] | None = None) -> None:
         """Serves until the process gets SIGTERM or SIGINT, and then finishes running requests.
 
-        A second signal ends the process at once, with status 0. Call it in the main thread.
+        After SIGTERM it first says for `Limits.grace_seconds` that it is not ready. A second signal
+        ends the process at once, with status 0. Call it in the main thread.
 
         Args:
             on_start: callable or None. Called when the server listens. Default: None.
@@ -180,10 +182,12 @@ class Server:
             with contextlib.suppress(RuntimeError):  # the loop has ended already
                 self._loop.call_soon_threadsafe(setattr, self._uvicorn, "should_exit", True)
 
-    def _signalled(self, *_: object) -> None:
+    def _signalled(self, number: int, _: object) -> None:
         if self.service.stopping:
             end_process()
-        self.stop()
+        self.service.stopping = True  # /readyz tells it to a load balancer
+        grace = self.limits.grace_seconds if number == signal.SIGTERM else 0.0
+        threading.Timer(grace, self.stop).start()
 
     async def _run(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -210,12 +214,12 @@ class Server:
     async def _start_grpc(self, port: int) -> grpc.aio.Server:
         limits = self.limits
         server = grpc.aio.server(
-            maximum_concurrent_rpcs=4 * limits.requests,
             options=[
                 ("grpc.so_reuseport", 0),
                 ("grpc.max_receive_message_length", limits.body_bytes),
                 ("grpc.max_send_message_length", -1),
                 ("grpc.max_concurrent_streams", limits.requests),
+                ("grpc.http2.bdp_probe", 0),  # a message waits at the client until it is asked for
                 ("grpc.keepalive_time_ms", 60_000),  # half-open connections are closed
                 ("grpc.keepalive_timeout_ms", round(1000 * limits.receive_seconds)),
             ],

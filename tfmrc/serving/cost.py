@@ -43,7 +43,7 @@ class CostEstimator:
 
     >>> import numpy as np
     >>> from tfmrc.serving.cost import CostEstimator
-    >>> estimate = CostEstimator({"preprocessor": {"passage_length": 4, "stride": 2}})
+    >>> estimate = CostEstimator({"preprocessor": {"passage_length": 4, "stride": None}})
     >>> estimate({"passages": np.array([[b"The hill is 310 m high."]], dtype=object)})
     Cost(words=13, windows=3, is_small=True)
     """
@@ -51,7 +51,9 @@ class CostEstimator:
     def __init__(self, card: Mapping[str, Any]):
         sizes = card.get("preprocessor") or {}
         self._length: int | None = sizes.get("passage_length")
-        self._step: int | None = sizes.get("stride")
+        self._step: int | None = None
+        if "stride" in sizes:
+            self._step = sizes["stride"] or max(1, sizes["passage_length"] // 2)
         if "window_length" in sizes:
             self._length = sizes["window_length"] - sizes["question_length"] - SPECIAL
             self._step = max(1, self._length - sizes["overlap"])

@@ -84,9 +84,10 @@ class Lane:
         self._metrics = metrics
         self._waiting: deque[Request] = deque()
         self._running: list[Request] = []
-        self._done = np.zeros(2)  # words and seconds, of which the latest count most
+        self._done: Any = None  # words and seconds, of which the latest count most
         self._condition = threading.Condition()
         self._closed = False
+        self._report()
         threading.Thread(target=self._work, name="tfmrc-batches", daemon=True).start()
 
     def submit(self, request: Request, seconds: float = math.inf) -> None:
@@ -104,7 +105,7 @@ class Lane:
                 raise RequestError("The model is being unloaded.", 503)
             before = [r for r in (*self._running, *self._waiting) if not r.answer.cancelled()]
             words = sum(each.cost.words for each in before)
-            done, taken = self._done
+            done, taken = (0, 0) if self._done is None else self._done
             wait = (words + request.cost.words) * taken / done if done else 0.0
             is_full = words + request.cost.words > self._limits.waiting_words
             if before and (is_full or wait > seconds):
@@ -133,8 +134,11 @@ class Lane:
             self._compute(batch)
             seconds = time.perf_counter() - begin
             if all(request.answer.exception() is None for request in batch):
-                words = sum(request.cost.words for request in batch)
-                self._done = 0.9 * self._done + (words, seconds)
+                if self._done is None:  # the first batch prepares the graph
+                    self._done = np.zeros(2)
+                else:
+                    words = sum(request.cost.words for request in batch)
+                    self._done = 0.9 * self._done + (words, seconds)
             self._metrics.computed(*self._names, [request.waited for request in batch], seconds)
             del batch, request  # a waiting thread holds no texts
 
@@ -143,7 +147,6 @@ class Lane:
         with self._condition:
             self._running = []
             while True:
-                self._report()
                 self._condition.wait_for(lambda: self._waiting or self._closed)
                 batch: list[Request] = []
                 others: deque[Request] = deque()
@@ -159,6 +162,7 @@ class Lane:
                         batch.append(request)
                         size += request.cost.windows
                 self._waiting = others
+                self._report()
                 if batch or self._closed:
                     self._running = batch
                     return list(batch)

@@ -56,6 +56,7 @@ def proxy(tmp_path_factory):
             ("/etc/letsencrypt/live/models.example/fullchain.pem", str(certificate)),
             ("/etc/letsencrypt/live/models.example/privkey.pem", str(key)),
             ("http://127.0.0.1:8501", server.url),
+            ("rate=10r/s", "rate=10r/m"),  # a busy machine is slow
         ):
             assert content.count(old) == 1
             content = content.replace(old, new)
@@ -92,7 +93,7 @@ def test_the_proxy_has_keys_sites_and_rates(proxy):
         assert post(origin=SITE).headers[allowed] == SITE
         assert allowed not in post(origin="https://x.example").headers
         assert client.options("/v1/models", headers={"origin": SITE}).headers[allowed] == SITE
-        assert {post().status_code for _ in range(60)} == {200, 429}
+        assert {post().status_code for _ in range(40)} == {200, 429}
 
 
 @pytest.mark.slow

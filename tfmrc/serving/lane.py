@@ -133,14 +133,19 @@ class Lane:
                 request.waited = begin - request.begun
             self._compute(batch)
             seconds = time.perf_counter() - begin
-            if all(request.answer.exception() is None for request in batch):
-                if self._done is None:  # the first batch prepares the graph
-                    self._done = np.zeros(2)
-                else:
-                    words = sum(request.cost.words for request in batch)
-                    self._done = 0.9 * self._done + (words, seconds)
+            self._measure(batch, seconds)
             self._metrics.computed(*self._names, [request.waited for request in batch], seconds)
             del batch, request  # a waiting thread holds no texts
+
+    def _measure(self, batch: Sequence[Request], seconds: float) -> None:
+        words = sum(request.cost.words for request in batch)
+        if self._done is None:  # the first batch prepares the graph
+            self._done = np.zeros(2)
+        elif (
+            all(request.answer.exception() is None for request in batch)
+            or seconds * self._done[0] >= words * self._done[1]  # cancelled, and slow nevertheless
+        ):
+            self._done = 0.9 * self._done + (words, seconds)
 
     def _next(self) -> list[Request]:
         """Returns the first request and those that fit into its batch, in order; [] at the end."""

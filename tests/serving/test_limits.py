@@ -19,7 +19,7 @@ from tensorflow_serving.apis.prediction_service_pb2_grpc import PredictionServic
 
 from tests.serving.small_models import Gate, wait_until, write_echo, write_lengths
 from tfmrc.predictors import RequestError
-from tfmrc.serving import Client, Limits, Server
+from tfmrc.serving import Client, Limits, Server, service
 
 TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
 LIMITS = Limits(body_bytes=2000, elements=40, requests=3, seconds=TIMEOUT, receive_seconds=TIMEOUT)
@@ -149,8 +149,9 @@ def test_compressed_bodies(server, content, status, said):
     assert reply.status_code == 415
 
 
-def test_all_bodies_together_have_a_limit(server, limits):
-    limits(buffered_bytes=60)
+def test_all_bodies_together_have_a_limit(server, limits, monkeypatch):
+    monkeypatch.setattr(service, "FREE_BYTES", 30)
+    limits(buffered_bytes=20)
     gate = Gate(server, "echo")
     with ThreadPoolExecutor() as threads:
         running = threads.submit(post, server, ["a" * 30])

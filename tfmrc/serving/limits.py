@@ -15,8 +15,8 @@ class Limits:
     Attributes:
         body_bytes: int. Bytes of a request's body (REST), also uncompressed, or message (gRPC);
             status 413. Default: 4 MiB.
-        buffered_bytes: int. Bytes of all bodies that the server holds; status 503.
-            Default: 32 MiB.
+        buffered_bytes: int. Bytes of all bodies that the server holds, beyond the first 64 KiB of
+            each; status 503. Default: 32 MiB.
         elements: int. JSON values of a body, and elements of an input, with its padding; status
             413. Default: 262,144.
         words: int. Words that the model may read and write for one request, estimated from its

@@ -25,6 +25,8 @@ __all__ = ["Call", "Service"]
 LOGGER = logging.getLogger("tfmrc.serving")
 ACCESS = logging.getLogger("tfmrc.serving.access")
 
+FREE_BYTES = 2**16  # of each body, so that no large ones keep small requests out
+
 Result = TypeVar("Result")
 
 
@@ -126,18 +128,20 @@ class Service:
 
         The function raises a RequestError if the bodies of all requests take too many.
         """
-        held = 0
+        held = total = 0
 
         def add(size: int) -> None:
-            nonlocal held
-            if self.buffered + size > self.limits.buffered_bytes:
+            nonlocal held, total
+            total += size
+            more = max(0, total - FREE_BYTES) - held
+            if self.buffered + more > self.limits.buffered_bytes:
                 raise RequestError(
                     "The server holds too many bytes of other requests. Repeat the request later.",
                     503,
                     reason="bodies",
                 )
-            held += size
-            self.buffered += size
+            held += more
+            self.buffered += more
 
         try:
             yield add

@@ -2,14 +2,13 @@
 
     python benchmarks/serving_attacks.py savedmodels/hills
 
-Each attack runs for `--seconds` beside four ordinary clients. The table has the greatest resident
+Each attack runs for `--seconds` beside four ordinary clients. The table has the greatest
 memory above that of the ordinary clients alone, the slowest answer of `/healthz`, and the ordinary
 requests that failed.
 """
 
 import argparse
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -56,9 +55,10 @@ class Target:
         return time.perf_counter() < self.end
 
     def memory(self) -> float:
-        """Returns the resident memory in MiB."""
-        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") / MIB
+        """Returns the memory in MiB, resident or swapped."""
+        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        sizes = [line.split()[1] for line in lines if line.startswith(("VmRSS", "VmSwap"))]
+        return sum(map(int, sizes)) / 1024
 
     def connect(self) -> socket.socket:
         parts = urlsplit(self.url)

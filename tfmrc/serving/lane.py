@@ -108,7 +108,8 @@ class Lane:
             done, taken = (0, 0) if self._done is None else self._done
             wait = (words + request.cost.words) * taken / done if done else 0.0
             is_full = words + request.cost.words > self._limits.waiting_words
-            if before and (is_full or wait > seconds):
+            # Of requests that are joined it is not known how many are computed together.
+            if before and (is_full or (request.key is None and wait > seconds)):
                 raise RequestError(
                     f"The queue of the model is full: {len(before):,} requests with {words:,} "
                     "words. Repeat the request later.",

@@ -6,7 +6,6 @@ import zlib
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Any
-from urllib.parse import urlsplit
 
 from google.protobuf import json_format
 from starlette.applications import Starlette
@@ -91,7 +90,8 @@ class _Guard:
 
     def _check(self, path: str, headers: Headers) -> None:
         host, origin = headers.get("host", ""), headers.get("origin")
-        if "*" not in self.hosts and _name_of(host) not in self.hosts:
+        name = re.sub(r":\d*$", "", host).strip("[]").lower()
+        if not self.hosts & {name, "*"}:
             raise RequestError(
                 "The server does not have this name (--allowed-host).", 403, reason="host"
             )
@@ -101,13 +101,6 @@ class _Guard:
             )
         if path not in OPEN_PATHS and not path.startswith("/page/"):
             self.service.check_key(headers)
-
-
-def _name_of(host: str) -> str | None:
-    try:
-        return urlsplit(f"//{host}").hostname
-    except ValueError:
-        return None
 
 
 def _call(request: Request, method: str) -> Call:

@@ -17,6 +17,7 @@ try:
     import grpc
     import uvicorn
 
+    from tfmrc.serving.client import LOOPBACK
     from tfmrc.serving.grpc_services import add_services
     from tfmrc.serving.metrics import Metrics
     from tfmrc.serving.rest import rest_application
@@ -29,8 +30,6 @@ from tfmrc.serving.model_manager import ModelManager
 from tfmrc.serving.service import Service
 
 __all__ = ["Server"]
-
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Server:

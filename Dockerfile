@@ -23,6 +23,6 @@ USER 10001
 ENV PATH=/opt/tfmrc/bin:$PATH TF_CPP_MIN_LOG_LEVEL=3
 EXPOSE 8500 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=120s \
-    CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8501/readyz')"]
+    CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8501/healthz')"]
 # Exec form: the server itself gets SIGTERM, and finishes running requests.
 ENTRYPOINT ["tfmrc", "serve", "/models", "--host", "0.0.0.0"]

@@ -60,7 +60,6 @@ PARQUET = [
 # `tfmrc serve` and the clients.
 SERVE = [
     "grpcio>=1.70",
-    "httptools>=0.7",
     "httpx>=0.28",
     "prometheus-client>=0.21",
     "starlette>=1.0",

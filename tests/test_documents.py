@@ -157,7 +157,7 @@ class Page:
     def text(self, block):
         pass
 
-    json = text
+    json = nginx = text
 
 
 @pytest.mark.slow

@@ -1,7 +1,6 @@
 """Small SavedModels that are written and loaded in a moment, for the life cycle of servers."""
 
 import json
-import subprocess
 import threading
 import time
 
@@ -138,17 +137,6 @@ def write_broken(folder, version):
     path.mkdir(parents=True)
     (path / "saved_model.pb").write_bytes(b"no graph")
     return path
-
-
-def write_certificate(folder):
-    """Writes a certificate for 127.0.0.1 that signs itself, and its key; returns both files."""
-    key, certificate = folder / "key.pem", folder / "certificate.pem"
-    command = (
-        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 "
-        f"-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 -keyout {key} -out {certificate}"
-    )
-    subprocess.run(command.split(), check=True, capture_output=True)
-    return certificate, key
 
 
 class Gate:

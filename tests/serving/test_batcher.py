@@ -1,6 +1,8 @@
 """Requests that are computed together get the answers that they get alone."""
 
+import math
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -9,6 +11,8 @@ import tensorflow as tf
 from tfmrc.predictors import RequestError
 from tfmrc.serving import Limits
 from tfmrc.serving.batcher import Batcher, is_batchable
+from tfmrc.serving.cancellation import Cancellation
+from tfmrc.serving.cost import CostEstimator
 
 
 class Words:
@@ -58,16 +62,23 @@ def words():
     return Words()
 
 
-def batcher_of(words, **options):
-    return Batcher({"serving_default": words}, Limits(**options))
+CARD = {"preprocessor": {"passage_length": 3, "stride": 2}}
+
+
+def batcher_of(signature, card=CARD, metrics=None, **options):
+    return Batcher({"serving_default": signature}, Limits(**options), card=card, metrics=metrics)
+
+
+def submit(batcher, request, seconds=math.inf):
+    return batcher.submit(batcher.request("serving_default", request), seconds)
 
 
 def submit_together(batcher, words, requests):
     """Futures of requests that all wait while another one is computed."""
     words.go.clear()
-    first = batcher.submit("serving_default", arrays("first"))
+    first = submit(batcher, arrays("first"))
     words.begun.wait()
-    futures = [batcher.submit("serving_default", request) for request in requests]
+    futures = [submit(batcher, request) for request in requests]
     words.go.set()
     first.result()
     return futures
@@ -97,20 +108,20 @@ def test_a_refused_request_has_no_effect_on_the_others_of_its_batch(words):
 
 def test_batches_have_at_most_their_size_and_keep_the_order(words):
     batcher = batcher_of(words, batch_rows=3)
-    requests = [arrays("a", "b"), arrays("c", "d"), arrays("e"), arrays(*"fghij")]
+    requests = [arrays("a", "b"), arrays("c", "d"), arrays("e")]
     for future in submit_together(batcher, words, requests):
         future.result()
-    assert words.batches == [["first"], ["a", "b", "e"], ["c", "d"], ["f", "g", "h", "i", "j"]]
+    assert words.batches == [["first"], ["a", "b", "e"], ["c", "d"]]
 
 
 def test_a_full_queue_refuses_with_503(words):
-    batcher = batcher_of(words, waiting_rows=4)
+    batcher = batcher_of(words, waiting_words=15)
     words.go.clear()
-    first = batcher.submit("serving_default", arrays("first"))
+    first = submit(batcher, arrays("first"))
     words.begun.wait()
-    waiting = [batcher.submit("serving_default", arrays(text)) for text in "abcd"]
+    waiting = [submit(batcher, arrays(text)) for text in "abcd"]
     with pytest.raises(RequestError, match="queue of the model is full") as refused:
-        batcher.submit("serving_default", arrays("e"))
+        submit(batcher, arrays("e"))
     assert (refused.value.status, refused.value.grpc_code) == (503, "UNAVAILABLE")
     words.go.set()
     assert len([each.result() for each in [first, *waiting]]) == 5
@@ -119,9 +130,9 @@ def test_a_full_queue_refuses_with_503(words):
 def test_a_cancelled_request_is_not_computed(words):
     batcher = batcher_of(words)
     words.go.clear()
-    first = batcher.submit("serving_default", arrays("first"))
+    first = submit(batcher, arrays("first"))
     words.begun.wait()
-    cancelled, other = (batcher.submit("serving_default", arrays(text)) for text in "ab")
+    cancelled, other = (submit(batcher, arrays(text)) for text in "ab")
     assert cancelled.cancel()
     words.go.set()
     first.result()
@@ -135,7 +146,7 @@ def test_a_closed_batcher_finishes_what_waits(words):
     batcher.close()
     assert [future.result()["num_words"].tolist() for future in futures] == [[1], [1]]
     with pytest.raises(RequestError, match="unloaded"):
-        batcher.submit("serving_default", arrays("c"))
+        submit(batcher, arrays("c"))
 
 
 def test_signatures_whose_outputs_cannot_be_cut_apart_are_not_batched(words):
@@ -148,3 +159,99 @@ def test_signatures_whose_outputs_cannot_be_cut_apart_are_not_batched(words):
     assert words.batches == [["first"], ["a"], ["b"]]
     words.outputs["other"] = tf.TensorSpec([], tf.float32)
     assert not is_batchable(words)
+
+
+LONG = arrays("long")
+LONG["passages"][0, 0] = b"x " * 12  # six windows
+
+
+def test_a_long_request_is_computed_alone_beside_small_ones_and_can_be_cancelled(words):
+    stopped = threading.Event()
+
+    def run(arrays):
+        if arrays["question"][0] != b"long":
+            return Words.run(words, arrays)
+        words.begun.set()
+        while not tf.executing_eagerly() or not answers[0].cancellation._manager.is_cancelled:
+            stopped.wait(0.005)
+        raise tf.errors.CancelledError(None, None, "cancelled")
+
+    words.run = run
+    batcher = batcher_of(words)
+    answers = [submit(batcher, LONG)]
+    words.begun.wait()
+    assert submit(batcher, arrays("a")).result()["num_words"].tolist() == [1]
+    waiting = submit(batcher, LONG)
+    assert waiting.cancel() and not answers[0].cancel()
+    with pytest.raises(tf.errors.CancelledError):
+        answers[0].result()
+
+
+def test_a_request_that_would_wait_too_long_is_told_when_to_repeat(words):
+    batcher = batcher_of(words)
+    submit(batcher, LONG).result()
+    batcher._alone._done = np.array([10.0, 50.0])  # 5 seconds a word
+    words.go.clear()
+    words.begun.clear()
+    first = submit(batcher, LONG)
+    words.begun.wait()
+    cost = batcher.request("serving_default", LONG).cost
+    assert (cost.windows, cost.words, cost.is_small) == (6, 20, False)
+    with pytest.raises(RequestError, match="1 requests with 20 words") as refused:
+        submit(batcher, LONG, seconds=199)
+    assert refused.value.retry_after == 60
+    second = submit(batcher, LONG, seconds=201)
+    words.go.set()
+    assert len([first.result(), second.result()]) == 2
+
+
+def test_a_request_that_costs_too_much_is_413(words):
+    with pytest.raises(RequestError, match="about 20 words") as refused:
+        batcher_of(words, words=19).request("serving_default", LONG)
+    assert (refused.value.status, refused.value.reason) == (413, "cost")
+
+
+READER = {"window_length": 100, "question_length": 16, "overlap": 40, "longest_passage": 1000}
+WRITER = {"preprocessor": {"passage_length": 4}, "decoding": {"max_length": 7}}
+
+
+@pytest.mark.parametrize(
+    ("card", "texts", "cost"),
+    [
+        ({"preprocessor": READER}, [b"word " * 80], (82, 1, True)),
+        ({"preprocessor": READER}, [b"word " * 81], (162, 2, True)),
+        ({"preprocessor": READER}, [b"!" * 1000], (80 * 24 + 2, 24, False)),
+        ({"preprocessor": READER}, [b"!" * 5000], (80 * 24 + 2, 24, False)),
+        ({"preprocessor": READER}, [b"a"] * 5, (7, 5, False)),
+        (WRITER, [b"word " * 9, b"word", b""], (4 + 1 + 1 + 8, 1, True)),
+        (WRITER, [b"word " * 10_000], (4 + 1 + 8, 1, False)),
+        ({}, ["é one".encode()], (4, 1, True)),
+    ],
+)
+def test_costs(card, texts, cost):
+    question, passages = np.array([b"Q"], object), np.array([texts], object)
+    assert CostEstimator(card)({"question": question, "passages": passages}) == cost
+
+
+def test_a_cancelled_call_ends_and_no_other(words):
+    """TensorFlow's module is private: this fails when it changes."""
+    endless = tf.function(
+        lambda: tf.while_loop(lambda x: True, lambda x: (x + 1,), (0,)), autograph=False
+    ).get_concrete_function()
+    short = tf.function(lambda x: x + 1).get_concrete_function(tf.TensorSpec([], tf.int32))
+    cancellation, failures = Cancellation(), []
+
+    def run():
+        with cancellation.active():
+            try:
+                endless()
+            except tf.errors.CancelledError as error:
+                failures.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    time.sleep(0.2)
+    cancellation.cancel()
+    assert int(short(tf.constant(1))) == 2
+    thread.join()
+    assert len(failures) == 1

@@ -20,6 +20,7 @@ from tests.serving.small_models import (
     write_words,
 )
 from tfmrc.serving import Client, Limits, Server
+from tfmrc.serving.model_manager import plan
 
 TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
 
@@ -89,6 +90,22 @@ def test_a_new_version_replaces_the_old_one_after_its_last_request(models, versi
         assert states(server) == {"2": "AVAILABLE"}
 
 
+@pytest.mark.parametrize(
+    ("found", "served", "expected"),
+    [
+        ({"a": [2, 1]}, {}, ([("a", 2)], [])),
+        ({"a": [2, 1]}, {"a": {1: "AVAILABLE"}}, ([("a", 2)], [])),
+        ({"a": [2, 1]}, {"a": {1: "AVAILABLE", 2: "END"}}, ([("a", 2)], [])),
+        ({"a": [2, 1]}, {"a": {1: "AVAILABLE", 2: "AVAILABLE"}}, ([], [("a", 1)])),
+        ({"a": [1]}, {"a": {1: "UNLOADING", 2: "AVAILABLE"}}, ([("a", 1)], [])),
+        ({"a": []}, {"a": {1: "AVAILABLE", 2: "END"}}, ([], [("a", 1)])),
+        ({}, {"a": {1: "AVAILABLE"}}, ([], [("a", 1)])),
+    ],
+)
+def test_the_plan(found, served, expected):
+    assert plan(found, served) == expected
+
+
 def test_no_request_fails_while_versions_change(models, versions):
     answered, ended = [], threading.Event()
 
@@ -145,7 +162,7 @@ def test_a_broken_version_is_refused_and_the_old_one_stays(models, versions, bat
         add(models, versions, 2)
         server.manager.poll()
         assert states(server) == {"2": "AVAILABLE", "1": "END"}
-        wait_until(lambda: batchers() == 1)
+        wait_until(lambda: batchers() == 2)
     write_broken(models / "echo", 3)
     with pytest.raises(ValueError, match="echo is not served: ValueError: .* cannot be loaded"):
         serve(models, poll_seconds=0.01)
@@ -207,6 +224,10 @@ def test_models_are_added_and_removed_while_serving(models, versions):
         shutil.rmtree(models / "other")
         server.manager.poll()
         assert server.manager.names == ["echo"]
+        shutil.rmtree(models / "echo" / "1")
+        server.manager.poll()
+        assert (server.manager.names, version_of(server)) == ([], 404)
+        assert httpx.get(f"{server.url}/readyz", timeout=TIMEOUT).status_code == 503
 
 
 def test_stopping_finishes_running_requests(models, batchers):
@@ -249,6 +270,7 @@ def assert_closed(server, batchers):
 def test_a_signal_finishes_running_requests_and_a_second_one_does_not(tmp_path, steps, signals):
     write_endless(tmp_path / "endless")
     limits = [f"{name}={TIMEOUT}" for name in ("drain_seconds", "seconds")]
+    limits.append(f"grace_seconds={1 if signals == 1 else 0}")
     with ThreadPoolExecutor() as threads, command(tmp_path, "--limit", *limits) as started:
         process, url, _ = started
         with Client("endless", url, timeout=TIMEOUT, retries=0) as client:
@@ -256,6 +278,9 @@ def test_a_signal_finishes_running_requests_and_a_second_one_does_not(tmp_path, 
             running = threads.submit(client.run, {"steps": [steps]})
             wait_until(lambda: "tfmrc_requests_running 1.0" in metrics(url))
             process.send_signal(signal.SIGTERM)
+            if signals == 1:  # it says that it is not ready, and still answers
+                wait_until(lambda: httpx.get(f"{url}/readyz", timeout=TIMEOUT).is_error)
+                assert len(client.run({"steps": [2]})["total"]) == 1
             if signals == 2:
                 wait_until(lambda: metrics(url) == "")
                 process.send_signal(signal.SIGTERM)
@@ -268,7 +293,7 @@ def test_a_signal_finishes_running_requests_and_a_second_one_does_not(tmp_path, 
     assert "Traceback" not in errors
     lines = [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
     predicted = [line["status"] for line in lines if line["method"] == "predict"]
-    assert predicted == [200] * (3 - signals)
+    assert predicted == [200] * (5 - 2 * signals)
 
 
 def metrics(url):

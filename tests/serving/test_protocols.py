@@ -163,6 +163,18 @@ def test_the_client_gives_typed_answers(server, exported):
         assert_equal_answers(client.answer(**QUESTION), local.answer(**QUESTION))
 
 
+def test_a_proxy_of_the_environment_is_not_used_for_this_machine(server, monkeypatch):
+    for name in ("no_proxy", "NO_PROXY", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", server.url)
+    with Client("hills", "http://hills.example", retries=0, timeout=TIMEOUT) as client:
+        with pytest.raises(RequestError, match="answered 403: The server does not have this name"):
+            client.status()
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    with Client("hills", server.url, retries=0, timeout=TIMEOUT) as client:
+        assert client.status()["model_version_status"][0]["version"] == "7"
+
+
 def test_the_command_asks_a_server_as_it_asks_a_folder(server, exported, capsys, monkeypatch):
     monkeypatch.delenv("TFMRC_API_KEY", raising=False)
     asked = ["--question", QUESTION["question"], "--style", "qa"]

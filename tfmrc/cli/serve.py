@@ -29,14 +29,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="file with the key that requests need; default: the variable TFMRC_API_KEY, if set",
     )
-    add("--certificate", metavar="FILE", help="PEM file, for TLS")
-    add("--private-key", metavar="FILE", help="PEM file of the certificate's key")
     add(
-        "--cors-origin",
+        "--allowed-host",
         action="append",
         default=[],
-        metavar="ORIGIN",
-        help="a site whose pages may send requests, such as https://example.org; may be repeated",
+        metavar="NAME",
+        help="a further name of the server that requests may have; * for any; may be repeated",
     )
     add("--no-access-log", action="store_true", help="write no line per request")
     add(

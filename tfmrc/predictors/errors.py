@@ -10,6 +10,7 @@ GRPC_CODES = {
     404: "NOT_FOUND",
     # Not RESOURCE_EXHAUSTED: clients repeat that one, and a request that is too large stays so.
     413: "INVALID_ARGUMENT",
+    415: "INVALID_ARGUMENT",
     408: "DEADLINE_EXCEEDED",
     429: "RESOURCE_EXHAUSTED",
     499: "CANCELLED",
@@ -24,9 +25,11 @@ class RequestError(ValueError):
     Args:
         message: str. Description of the error, for the client.
         status: int. HTTP status of the reply. Default: 400.
+        reason: str. The reason in one word, for metrics; "" for gRPC's code. Default: "".
+        retry_after: int. Seconds after which the request may be repeated. Default: 1.
 
     Attributes:
-        status: int. HTTP status of the reply.
+        status, reason, retry_after: The arguments.
 
     Example:
 
@@ -36,9 +39,11 @@ class RequestError(ValueError):
     (404, 'NOT_FOUND')
     """
 
-    def __init__(self, message: str, status: int = 400):
+    def __init__(self, message: str, status: int = 400, *, reason: str = "", retry_after: int = 1):
         super().__init__(message)
         self.status = status
+        self.reason = reason or self.grpc_code.lower()
+        self.retry_after = retry_after
 
     @property
     def grpc_code(self) -> str:

@@ -1,19 +1,19 @@
-"""Computes simultaneous requests together."""
+"""Computes simultaneous requests: small ones together, each other one alone."""
 
-import threading
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+import math
+import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tfmrc.predictors.errors import RequestError
+from tfmrc.serving.cost import CostEstimator
+from tfmrc.serving.lane import Answer, Arrays, Lane, Request
 from tfmrc.serving.limits import Limits
+from tfmrc.serving.metrics import Metrics
 
 __all__ = ["Batcher"]
-
-Arrays = dict[str, np.ndarray]
 
 #: Outputs with a column for each word or candidate, by the output that tells the count per row.
 RAGGED = {
@@ -45,23 +45,26 @@ RAGGED = {
 
 
 class Batcher:
-    """Computes the requests of one model in batches, in a thread of its own.
+    """Computes the requests of one model: small ones together, each other one alone.
 
-    Requests for the same signature that wait while another batch is computed are concatenated,
-    computed, and cut apart. Ragged rows of strings are padded with empty strings, which mean a
-    missing passage. The answer to a request is that of the request alone: outputs with a column per
-    word or candidate are cut to the longest of the request's own rows. If the graph refuses a
-    batch, its halves are computed, so that a request with an error has no effect on the others.
+    Small requests for the same signature that wait while another batch is computed are
+    concatenated, computed, and cut apart. Ragged rows of strings are padded with empty strings,
+    which mean a missing passage. The answer to a request is that of the request alone: outputs with
+    a column per word or candidate are cut to the longest of the request's own rows. If the graph
+    refuses a batch, its halves are computed, so that a request with an error has no effect on the
+    others.
 
-    A signature is batched only if this holds for all of its outputs (see `is_batchable`); requests
-    for other signatures are computed one by one.
+    The other requests (`Cost.is_small`) are computed one after another in a second thread, so that
+    no small one waits for them; cancelling an answer ends its call. So are those for a signature
+    that cannot be batched (see `is_batchable`), and those of a SavedModel without a card, of which
+    it is not known what padding changes.
 
     Args:
         signatures: dict. For each name a `tfmrc.predictors.signature.SavedSignature`.
-        limits: `Limits` or None. Its `batch_rows` and `waiting_rows` are used. Default: None.
-        merge: bool. Whether requests may be batched at all. Default: True.
-        on_batch: callable or None. Called with the number of examples of each computed batch.
-            Default: None.
+        limits: `Limits` or None. Limits of a request, a batch and the queues. Default: None.
+        card: dict or None. The model card. Default: None.
+        name: str. The model's name, for metrics. Default: "".
+        metrics: `Metrics` or None. Metrics of the server. Default: None.
     """
 
     def __init__(
@@ -69,26 +72,54 @@ class Batcher:
         signatures: Mapping[str, Any],
         limits: Limits | None = None,
         *,
-        merge: bool = True,
-        on_batch: Callable[[int], None] | None = None,
+        card: Mapping[str, Any] | None = None,
+        name: str = "",
+        metrics: Metrics | None = None,
     ):
         self._limits = limits or Limits()
         self._signatures = dict(signatures)
         self._batchable = {
-            name: merge and is_batchable(signature) for name, signature in signatures.items()
+            key: bool(card) and is_batchable(signature) for key, signature in signatures.items()
         }
-        self._on_batch = on_batch or (lambda rows: None)
-        self._waiting: deque[_Request] = deque()
-        self._condition = threading.Condition()
-        self._closed = False
-        threading.Thread(target=self._work, name="tfmrc-batches", daemon=True).start()
+        self._estimate = CostEstimator(card or {})
+        metrics = metrics or Metrics()
+        self._small = Lane((name, "small"), self._compute, self._limits, metrics)
+        self._alone = Lane((name, "alone"), self._compute, self._limits, metrics)
 
-    def submit(self, signature: str, arrays: Arrays) -> "Future[Arrays]":
-        """Enqueues a request.
+    def request(self, signature: str, arrays: Arrays) -> Request:
+        """Returns a request with its cost.
 
         Args:
             signature: str. Name of the signature.
             arrays: dict. The arrays of its inputs.
+
+        Raises:
+            RequestError: If it costs too much (status 413).
+        """
+        cost = self._estimate(arrays)
+        if cost.words > self._limits.words:
+            raise RequestError(
+                f"The model would read and write about {cost.words:,} words for this request. "
+                f"Received: more than {self._limits.words:,} words",
+                413,
+                reason="cost",
+            )
+        sizes = {len(array) if array.ndim else 0 for array in arrays.values()}
+        rows = max(sizes, default=0)
+        key = None
+        # With different numbers of rows it is an error, which the graph explains.
+        if self._batchable[signature] and len(sizes) == 1 and 0 < rows and cost.is_small:
+            # Rows of numbers are not padded: only requests with equal sizes are joined.
+            shapes = (() if a.dtype == object else a.shape[1:] for a in arrays.values())
+            key = (signature, *shapes)
+        return Request(signature, arrays, rows, cost, key)
+
+    def submit(self, request: Request, seconds: float = math.inf) -> Answer:
+        """Enqueues a request.
+
+        Args:
+            request: `Request`. From `request`.
+            seconds: float. Time after which its answer is of no use. Default: infinity.
 
         Returns:
             A future of the output arrays. A request that is cancelled before its batch begins is
@@ -97,88 +128,37 @@ class Batcher:
         Raises:
             RequestError: If the queue is full, or the batcher is closed (status 503).
         """
-        request = _Request(signature, arrays, self._batchable[signature])
-        with self._condition:
-            if self._closed:
-                raise RequestError("The model is being unloaded.", 503)
-            rows = sum(waiting.rows for waiting in self._waiting)
-            if rows and rows + request.rows > self._limits.waiting_rows:
-                raise RequestError(
-                    f"The queue of the model is full ({rows:,} examples wait). Repeat the request "
-                    "later.",
-                    503,
-                )
-            self._waiting.append(request)
-            self._condition.notify()
-        return request.future
+        is_small = request.key is not None and request.cost.windows <= self._limits.batch_rows
+        (self._small if is_small else self._alone).submit(request, seconds)
+        return request.answer
 
     def close(self) -> None:
-        """Computes what is waiting, and then ends the thread; returns at once."""
-        with self._condition:
-            self._closed = True
-            self._condition.notify()
+        """Computes what is waiting, and then ends the threads; returns at once."""
+        self._small.close()
+        self._alone.close()
 
-    def _work(self) -> None:
-        while batch := self._next():
-            running = [
-                request for request in batch if request.future.set_running_or_notify_cancel()
-            ]
-            if running:
-                self._compute(running)
-            del batch, running  # a waiting thread holds no texts
-
-    def _next(self) -> "list[_Request]":
-        """Returns the first request and those that fit into its batch, in order; [] at the end."""
-        with self._condition:
-            self._condition.wait_for(lambda: self._waiting or self._closed)
-            batch: list[_Request] = []
-            others: list[_Request] = []
-            rows = 0
-            for request in self._waiting:
-                fits = not batch or (
-                    request.batchable
-                    and request.key == batch[0].key
-                    and rows + request.rows <= self._limits.batch_rows
-                )
-                (batch if fits else others).append(request)
-                rows += request.rows if fits else 0
-            self._waiting = deque(others)
-            return batch
-
-    def _compute(self, batch: "Sequence[_Request]") -> None:
-        """Computes a batch and sets the results of its futures."""
+    def _compute(self, batch: Sequence[Request]) -> None:
+        """Computes a batch and sets the answers."""
+        signature = self._signatures[batch[0].signature]
+        begin = time.perf_counter()
         try:
-            arrays = batch[0].arrays if len(batch) == 1 else _joined(batch)
-            outputs = self._signatures[batch[0].signature].run(arrays)
-            parts = _parts(outputs, batch) if batch[0].batchable else [outputs]
+            if len(batch) == 1:
+                with batch[0].answer.cancellation.active():
+                    outputs = signature.run(batch[0].arrays)
+            else:
+                outputs = signature.run(_joined(batch))
+            parts = _parts(outputs, batch) if self._batchable[batch[0].signature] else [outputs]
         except Exception as error:
             if len(batch) == 1:
-                batch[0].future.set_exception(error)
+                batch[0].answer.set_exception(error)
                 return
             half = len(batch) // 2
             self._compute(batch[:half])
             self._compute(batch[half:])
             return
-        self._on_batch(sum(request.rows for request in batch))
         for request, part in zip(batch, parts, strict=True):
-            request.future.set_result(part)
-
-
-class _Request:
-    def __init__(self, signature: str, arrays: Arrays, batchable: bool):
-        self.signature = signature
-        self.arrays = arrays
-        sizes = {len(array) if array.ndim else 0 for array in arrays.values()}
-        self.rows = max(sizes, default=0)
-        # With different numbers of rows it is an error, which the graph explains.
-        self.batchable = batchable and len(sizes) == 1 and self.rows > 0
-        # Rows of numbers are not padded: only requests with equal sizes are joined.
-        self.key = (
-            signature,
-            self.batchable,
-            tuple(() if a.dtype == object else a.shape[1:] for a in arrays.values()),
-        )
-        self.future: Future[Arrays] = Future()
+            request.computed = time.perf_counter() - begin
+            request.answer.set_result(part)
 
 
 def is_batchable(signature: Any) -> bool:
@@ -208,7 +188,7 @@ def is_batchable(signature: Any) -> bool:
     )
 
 
-def _joined(batch: Sequence[_Request]) -> Arrays:
+def _joined(batch: Sequence[Request]) -> Arrays:
     return {
         name: _concatenated([request.arrays[name] for request in batch]) for name in batch[0].arrays
     }
@@ -227,7 +207,7 @@ def _concatenated(arrays: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate(arrays)
 
 
-def _parts(outputs: Arrays, batch: Sequence[_Request]) -> list[Arrays]:
+def _parts(outputs: Arrays, batch: Sequence[Request]) -> list[Arrays]:
     """Returns the outputs of each request of a batch, as the request alone has them."""
     parts, row = [], 0
     for request in batch:

@@ -24,13 +24,16 @@ __all__ = ["Client"]
 
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 5.0
+LONGEST_RETRY_AFTER = 60.0
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Client:
     """A client of TensorFlow Serving or `tfmrc.serving.Server`, over REST.
 
     It can be used by several threads. A request that the server refuses for the moment (429, 503)
-    is repeated after a pause that doubles each time. For gRPC use the stubs of
+    is repeated after the pause that the server names, or one that doubles each time. The proxy of
+    the environment is used, but never for this machine. For gRPC use the stubs of
     tensorflow-serving-api.
 
     Args:
@@ -38,11 +41,12 @@ class Client:
         url: str. Address of the server: `http://` or `https://`.
             Default: "http://127.0.0.1:8501".
         version: int or None. A version; None for the server's default. Default: None.
-        timeout: float. Timeout of a request in seconds. Default: 60.0.
+        timeout: float. Timeout of a request in seconds; longer than the server's, whose message is
+            better. Default: 70.0.
         label: str or None. Label of a version, which only TensorFlow Serving has. Default: None.
         api_key: str or None. Key of the server. Default: None.
-        certificate: str or None. File with the certificates (PEM) to trust, for a server with a
-            certificate of its own. Default: None.
+        certificate: str or None. File with the certificates (PEM) of the authorities to trust, for
+            a server or a proxy with a certificate of its own. Default: None.
         retries: int. Number of repetitions of a request that is refused for the moment. Default: 4.
 
     Example:
@@ -57,7 +61,7 @@ class Client:
         name: str,
         url: str = "http://127.0.0.1:8501",
         version: int | None = None,
-        timeout: float = 60.0,
+        timeout: float = 70.0,
         *,
         label: str | None = None,
         api_key: str | None = None,
@@ -75,7 +79,7 @@ class Client:
             headers={} if api_key is None else {"Authorization": f"Bearer {api_key}"},
             verify=certificate is None or ssl.create_default_context(cafile=certificate),
             timeout=timeout,
-            trust_env=False,
+            trust_env=urlsplit(self.url).hostname not in LOOPBACK,
         )
         self._definitions: dict[str, Any] | None = None
         self._style: str | None = None
@@ -254,6 +258,7 @@ class Client:
     def _send(self, path: str, content: bytes | None = None) -> Any:
         """Returns the value of a reply to a GET request, or with content to a POST request."""
         for attempt in range(self.retries + 1):
+            pause = min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE)
             try:
                 reply = self._http.request(
                     "GET" if content is None else "POST", path, content=content
@@ -269,11 +274,11 @@ class Client:
                 if reply.is_success:
                     return reply.json()
                 status = reply.status_code
+                pause = max(pause, _retry_after(reply))
                 message = f"{reply.request.url} answered {status}: {_error_of(reply)}"
             if status not in (429, 503):
                 break
             if attempt < self.retries:  # not all clients at the same time
-                pause = min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE)
                 time.sleep(pause * random.uniform(0.5, 1.5))
         raise RequestError(message, status)
 
@@ -283,6 +288,13 @@ def _error_of(reply: Any) -> str:
         return str(reply.json()["error"])
     except (KeyError, TypeError, ValueError):  # such as the page of a proxy
         return str(reply.text[:500])
+
+
+def _retry_after(reply: Any) -> float:
+    try:
+        return min(float(reply.headers.get("retry-after", 0)), LONGEST_RETRY_AFTER)
+    except ValueError:  # a date
+        return 0.0
 
 
 def _json_value(value: Any) -> Any:

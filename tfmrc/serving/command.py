@@ -2,6 +2,7 @@
 
 import logging
 import os
+import resource
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -30,6 +31,8 @@ def serve(options: Any) -> None:
     key = os.environ.get("TFMRC_API_KEY") or None  # on the command line everybody could read it
     if options.api_key_file is not None:
         key = Path(options.api_key_file).read_text(encoding="utf-8").strip()
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # each connection takes a file
     server = Server(
         options.folder,
         options.host,
@@ -38,9 +41,7 @@ def serve(options: Any) -> None:
         limits=limits_of(options.limit),
         poll_seconds=options.poll_seconds,
         api_key=key,
-        certificate=options.certificate,
-        private_key=options.private_key,
-        cors_origins=options.cors_origin,
+        allowed_hosts=options.allowed_host,
     )
 
     def print_addresses() -> None:

@@ -1,156 +1,225 @@
-"""The gRPC services of TensorFlow Serving."""
+"""The gRPC services of TensorFlow Serving, and gRPC's health service."""
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
 import grpc
 import numpy as np
 import tensorflow as tf
+from google.protobuf.message import DecodeError
 from tensorflow_serving.apis import (
     get_model_metadata_pb2,
     get_model_status_pb2,
-    model_service_pb2_grpc,
     predict_pb2,
-    prediction_service_pb2_grpc,
 )
 
 from tfmrc.predictors.errors import RequestError
-from tfmrc.predictors.signature import SavedSignature
+from tfmrc.predictors.signature import SavedModel
+from tfmrc.serving.lane import Arrays
 from tfmrc.serving.limits import Limits
 from tfmrc.serving.service import Call, Service, unexpected
 
 __all__ = ["add_services"]
 
 MESSAGE = 600  # characters of an error; a client refuses 8 KiB, percent-encoded, as a whole
+SERVING, NOT_SERVING = b"\x08\x01", b"\x08\x02"  # `grpc.health.v1.HealthCheckResponse`
+WATCH_SECONDS = 1.0
+
+Work = Callable[[Call, Any, Any], Awaitable[Any]]
 
 
 def add_services(server: grpc.aio.Server, service: Service) -> None:
-    """Adds `PredictionService` and `ModelService` to a server.
+    """Adds `PredictionService`, `ModelService` and `Health` to a server.
 
     Args:
         server: `grpc.aio.Server`. The server.
         service: `Service`. Processes the requests.
     """
-    prediction_service_pb2_grpc.add_PredictionServiceServicer_to_server(
-        _PredictionService(service), server
+    calls = _Calls(service)
+    serving = "tensorflow.serving"
+    methods = {
+        f"{serving}.PredictionService": {
+            "Predict": calls.handler("predict", predict_pb2.PredictRequest, calls.predict),
+            "GetModelMetadata": calls.handler(
+                "metadata", get_model_metadata_pb2.GetModelMetadataRequest, calls.metadata
+            ),
+        },
+        f"{serving}.ModelService": {
+            "GetModelStatus": calls.handler(
+                "status", get_model_status_pb2.GetModelStatusRequest, calls.status
+            ),
+        },
+        "grpc.health.v1.Health": {
+            "Check": grpc.stream_unary_rpc_method_handler(calls.check),
+            "Watch": grpc.stream_stream_rpc_method_handler(calls.watch),
+        },
+    }
+    server.add_generic_rpc_handlers(
+        [grpc.method_handlers_generic_handler(name, each) for name, each in methods.items()]
     )
-    model_service_pb2_grpc.add_ModelServiceServicer_to_server(_ModelService(service), server)
 
 
-class _Base:
+class _Calls:
+    """The methods, as if requests were streams: gRPC reads a message when it is asked for.
+
+    On the wire there is no difference. So a message is not received before the key is checked and
+    there is room for it, and the health service receives none.
+    """
+
     def __init__(self, service: Service):
         self.service = service
         self.manager = service.manager
+        limits = service.limits
+        self._receiving = asyncio.Semaphore(max(1, limits.buffered_bytes // limits.body_bytes))
 
-    async def _run(
-        self, method: str, request: Any, context: Any, work: Callable[[Call], Awaitable[Any]]
-    ) -> Any:
-        """Runs a method, with a line in the access log; errors end the call with their code."""
-        call = Call("gRPC", method, client=context.peer(), bytes_in=request.ByteSize())
-        refused: RequestError | None = None
-        with self.service.record(call):
-            try:
-                self.service.check_key(dict(context.invocation_metadata()))
-                reply = await work(call)
-                call.bytes_out = reply.ByteSize()
-            except RequestError as error:
-                refused = error
-            except Exception as error:  # one bad request must not end the server
-                refused = unexpected(error)
-            call.status = 200 if refused is None else refused.status
-        if refused is not None:
-            await context.abort(grpc.StatusCode[refused.grpc_code], str(refused)[:MESSAGE])
+    def handler(self, method: str, request_class: Any, work: Work) -> grpc.RpcMethodHandler:
+        """Returns a handler with a line in the access log; errors end the call with their code."""
+
+        async def handle(messages: AsyncIterator[bytes], context: Any) -> bytes:
+            metadata = {key: value for key, value in context.invocation_metadata()}
+            call = Call("gRPC", method, client=context.peer())
+            call.id = metadata.get("x-request-id", call.id)[:128]
+            context.set_trailing_metadata((("x-request-id", call.id),))
+            refused: RequestError | None = None
+            with self.service.record(call), self.service.buffer() as add:
+                try:
+                    self.service.check_key(metadata)
+                    message = await self._receive(messages)
+                    call.bytes_in = len(message)
+                    add(len(message))
+                    request = await self.service.read(request_class.FromString, message)
+                    reply = (await work(call, request, context)).SerializeToString()
+                    call.bytes_out = len(reply)
+                except DecodeError as error:
+                    refused = RequestError(f"The message is damaged: {error}")
+                except RequestError as error:
+                    refused = error
+                except Exception as error:  # one bad request must not end the server
+                    refused = unexpected(error)
+                if refused is not None:
+                    call.refuse(refused)
+            if refused is not None:
+                await context.abort(grpc.StatusCode[refused.grpc_code], str(refused)[:MESSAGE])
+            return reply
+
+        return grpc.stream_unary_rpc_method_handler(handle)
+
+    async def _receive(self, messages: AsyncIterator[bytes]) -> bytes:
+        seconds = self.service.limits.receive_seconds
+        try:
+            async with self._receiving, asyncio.timeout(seconds):
+                return await anext(messages, b"")
+        except TimeoutError:
+            raise RequestError(
+                f"The message did not arrive within {seconds:g} s.", 408, reason="slow"
+            ) from None
+
+    async def predict(self, call: Call, request: Any, context: Any) -> Any:
+        spec = request.model_spec
+        name = spec.signature_name or "serving_default"
+
+        def read(model: SavedModel) -> tuple[str, Arrays]:
+            signature = model.signature(name)
+            arrays = arrays_of(request.inputs, signature.inputs, self.service.limits)
+            return name, signature.arrays(arrays)
+
+        outputs = await self.service.predict(
+            call, spec.name, read, version=_version(spec), seconds=context.time_remaining()
+        )
+        reply = predict_pb2.PredictResponse()
+        for output in request.output_filter or outputs:
+            if output not in outputs:
+                names = ", ".join(sorted(outputs))
+                raise RequestError(f"The outputs are {names}. Received: {output!r:.80}")
+            values = outputs[output]
+            dtype = tf.string if values.dtype == object else None
+            reply.outputs[output].CopyFrom(tf.make_tensor_proto(values, dtype, values.shape))
+        reply.model_spec.name = spec.name
+        reply.model_spec.version.value = call.version
+        reply.model_spec.signature_name = name
         return reply
 
-
-class _PredictionService(_Base, prediction_service_pb2_grpc.PredictionServiceServicer):
-    async def Predict(self, request: Any, context: Any) -> Any:
-        async def work(call: Call) -> Any:
-            spec = request.model_spec
-            signature = spec.signature_name or "serving_default"
-
-            def read(function: SavedSignature) -> dict[str, np.ndarray]:
-                return function.arrays(arrays_of(request.inputs, self.service.limits))
-
-            outputs = await self.service.predict(
-                call,
-                spec.name,
-                signature,
-                read,
-                version=_version(spec),
-                seconds=context.time_remaining(),
+    async def metadata(self, call: Call, request: Any, context: Any) -> Any:
+        spec = request.model_spec
+        with self.manager.use(spec.name, _version(spec)) as used:
+            call.model, call.version = spec.name, used.number
+            signatures = get_model_metadata_pb2.SignatureDefMap(
+                signature_def=used.loaded.model.signature_defs
             )
-            reply = predict_pb2.PredictResponse()
-            for name in request.output_filter or outputs:
-                if name not in outputs:
-                    names = ", ".join(sorted(outputs))
-                    raise RequestError(f"The outputs are {names}. Received: {name!r:.80}")
-                values = outputs[name]
-                dtype = tf.string if values.dtype == object else None
-                reply.outputs[name].CopyFrom(tf.make_tensor_proto(values, dtype, values.shape))
+            reply = get_model_metadata_pb2.GetModelMetadataResponse()
             reply.model_spec.name = spec.name
-            reply.model_spec.version.value = call.version
-            reply.model_spec.signature_name = signature
-            return reply
+            reply.model_spec.version.value = used.number
+            reply.metadata["signature_def"].Pack(signatures)
+        return reply
 
-        return await self._run("predict", request, context, work)
+    async def status(self, call: Call, request: Any, context: Any) -> Any:
+        spec = request.model_spec
+        versions = self.manager.versions(spec.name, _version(spec))
+        call.model = spec.name
+        reply = get_model_status_pb2.GetModelStatusResponse()
+        states = get_model_status_pb2.ModelVersionStatus.State
+        for version in versions:
+            status = reply.model_version_status.add()
+            status.version = version.number
+            status.state = states.Value(version.state)
+            if version.error:
+                status.status.error_code = grpc.StatusCode.UNKNOWN.value[0]
+                status.status.error_message = version.error
+        return reply
 
-    async def GetModelMetadata(self, request: Any, context: Any) -> Any:
-        async def work(call: Call) -> Any:
-            spec = request.model_spec
-            with self.manager.use(spec.name, _version(spec)) as used:
-                call.model, call.version = spec.name, used.number
-                signatures = get_model_metadata_pb2.SignatureDefMap(
-                    signature_def=used.loaded.model.signature_defs
-                )
-                reply = get_model_metadata_pb2.GetModelMetadataResponse()
-                reply.model_spec.name = spec.name
-                reply.model_spec.version.value = used.number
-                reply.metadata["signature_def"].Pack(signatures)
-            return reply
+    async def check(self, messages: Any, context: Any) -> bytes:
+        """Tells whether the server is ready, for any name of a service."""
+        return SERVING if self.service.is_ready else NOT_SERVING
 
-        return await self._run("metadata", request, context, work)
-
-
-class _ModelService(_Base, model_service_pb2_grpc.ModelServiceServicer):
-    async def GetModelStatus(self, request: Any, context: Any) -> Any:
-        async def work(call: Call) -> Any:
-            spec = request.model_spec
-            versions = self.manager.versions(spec.name, _version(spec))
-            call.model = spec.name
-            reply = get_model_status_pb2.GetModelStatusResponse()
-            states = get_model_status_pb2.ModelVersionStatus.State
-            for version in versions:
-                status = reply.model_version_status.add()
-                status.version = version.number
-                status.state = states.Value(version.state)
-                if version.error:
-                    status.status.error_code = grpc.StatusCode.UNKNOWN.value[0]
-                    status.status.error_message = version.error
-            return reply
-
-        return await self._run("status", request, context, work)
+    async def watch(self, messages: Any, context: Any) -> AsyncIterator[bytes]:
+        """Tells whether the server is ready, and again at each change."""
+        last = b""
+        while True:
+            state = await self.check(messages, context)
+            if state != last:
+                yield state
+            last = state
+            await asyncio.sleep(WATCH_SECONDS)
 
 
-def arrays_of(inputs: Mapping[str, Any], limits: Limits) -> dict[str, np.ndarray]:
+def arrays_of(
+    inputs: Mapping[str, Any], specs: Mapping[str, tf.TensorSpec], limits: Limits
+) -> dict[str, np.ndarray | None]:
     """Returns the tensors of a request as arrays.
 
     Args:
         inputs: dict. For each name a `TensorProto`.
+        specs: dict. The inputs of the signature.
         limits: `Limits`. Limits of a request; a tensor is not built if it is larger, however few
             bytes the message has.
+
+    Returns:
+        A dict of arrays; None for a name that the signature lacks.
 
     Raises:
         RequestError: If a tensor is damaged or too large.
     """
-    arrays = {}
-    for name, proto in inputs.items():
-        limits.check_shape(name, tuple(dim.size for dim in proto.tensor_shape.dim))
-        try:
-            arrays[name] = np.asarray(tf.make_ndarray(proto))
-        except (IndexError, KeyError, TypeError, ValueError) as error:
-            raise RequestError(f"`{name}` is no tensor: {error}") from error
-    return arrays
+    return {
+        name: _array(name, proto, specs[name].shape.rank, limits) if name in specs else None
+        for name, proto in inputs.items()
+    }
+
+
+def _array(name: str, proto: Any, rank: int, limits: Limits) -> np.ndarray:
+    shape = tuple(dim.size for dim in proto.tensor_shape.dim)
+    if len(shape) != rank:
+        raise RequestError(f"`{name}` must have {rank} dimensions. Received: {len(shape)}")
+    limits.check_shape(name, shape)
+    texts = len(proto.string_val)
+    # TensorFlow would repeat the last text.
+    if proto.dtype == tf.string.as_datatype_enum and texts != math.prod(shape):
+        raise RequestError(f"`{name}` must have a text per element. Received: {texts} texts")
+    try:
+        return np.asarray(tf.make_ndarray(proto))
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise RequestError(f"`{name}` is no tensor: {error}") from error
 
 
 def _version(spec: Any) -> int | None:

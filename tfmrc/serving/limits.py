@@ -1,4 +1,4 @@
-"""Limits of a server on requests and connections."""
+"""Limits of a server on requests."""
 
 import math
 from dataclasses import dataclass
@@ -10,21 +10,27 @@ __all__ = ["Limits"]
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Limits on the size, the duration and the number of requests.
+    """Limits on the size, the duration and the number of predict requests.
 
     Attributes:
-        body_bytes: int. Bytes of a request's body (REST) or message (gRPC); status 413.
-            Default: 16 MiB.
-        rows: int. Examples of one request; status 413. Default: 1024.
-        passages: int. Passages of one example; status 413. Default: 4096.
-        batch_rows: int. Examples that are computed together; a request with more of them is
-            computed alone. Default: 32.
-        waiting_rows: int. Examples that wait for one model; status 503. Default: 3200.
+        body_bytes: int. Bytes of a request's body (REST), also uncompressed, or message (gRPC);
+            status 413. Default: 4 MiB.
+        buffered_bytes: int. Bytes of all bodies that the server holds, beyond the first 64 KiB of
+            each; status 503. Default: 32 MiB.
+        elements: int. JSON values of a body, and elements of an input, with its padding; status
+            413. Default: 262,144.
+        words: int. Words that the model may read and write for one request, estimated from its
+            texts; words in two windows count twice; status 413. Default: 200,000.
+        waiting_words: int. Words of the requests that wait for one model, small ones and others
+            counted separately; status 503. Default: 1,000,000.
+        batch_rows: int. Rows that are computed together; a further window of a row counts as a
+            row. Default: 32.
         requests: int. Requests that are processed at the same time; status 429. Default: 256.
-        connections: int. Open connections of REST; status 503. Default: 512.
         seconds: float. Time to process a request; status 504. Default: 60.
-        receive_seconds: float. Time in which a request must arrive: its head, and then its body.
-            Afterwards the connection is closed (status 408 for a body). Default: 20.
+        receive_seconds: float. Time in which a request's body must arrive; status 408, and the
+            connection is closed. Default: 20.
+        grace_seconds: float. Time after SIGTERM in which the server says that it is not ready, and
+            still accepts requests. Default: 5.
         drain_seconds: float. Time that running requests have to finish when the server stops.
             Default: 30.
 
@@ -35,19 +41,20 @@ class Limits:
     256
     """
 
-    body_bytes: int = 16 * 2**20
-    rows: int = 1024
-    passages: int = 4096
+    body_bytes: int = 4 * 2**20
+    buffered_bytes: int = 32 * 2**20
+    elements: int = 2**18
+    words: int = 200_000
+    waiting_words: int = 1_000_000
     batch_rows: int = 32
-    waiting_rows: int = 3200
     requests: int = 256
-    connections: int = 512
     seconds: float = 60.0
     receive_seconds: float = 20.0
+    grace_seconds: float = 5.0
     drain_seconds: float = 30.0
 
     def check_shape(self, name: str, shape: tuple[int, ...]) -> None:
-        """Raises a RequestError if an input has too many rows or too many elements per row.
+        """Raises a RequestError if an input has too many elements.
 
         Args:
             name: str. Name of the input.
@@ -56,9 +63,11 @@ class Limits:
         Raises:
             RequestError: With status 413.
         """
-        if shape and (shape[0] > self.rows or math.prod(shape[1:]) > self.passages):
+        # Also without columns, because each row is a list.
+        if min(shape, default=0) < 0 or math.prod(max(s, 1) for s in shape) > self.elements:
             raise RequestError(
-                f"`{name}` must have at most {self.rows:,} rows of at most {self.passages:,} "
-                f"elements. Received: {' x '.join(map(str, shape))}",
+                f"`{name}` must have at most {self.elements:,} elements, padding included. "
+                f"Received: {' x '.join(map(str, shape))}",
                 413,
+                reason="size",
             )

@@ -1,20 +1,19 @@
 """Metrics of a server in Prometheus' format."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.metrics_core import Metric
 
 __all__ = ["Metrics"]
 
-#: Bounds of the latencies in microseconds.
-LATENCIES = [1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 3e7, 6e7]
+SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60]
 SIZES = [1, 2, 4, 8, 16, 32, 64, 128]
 
 
 class Metrics:
-    """Counts and latencies of the requests of one server.
+    """Counts and times of the requests of one server.
 
     The names of requests and latencies are those of TensorFlow Serving; the others begin with
     `tfmrc_`.
@@ -32,30 +31,38 @@ class Metrics:
         self.registry = CollectorRegistry()
         self._counts: dict[tuple[str, str], int] = {}
         self.registry.register(self)
-        shared: dict[str, Any] = {"registry": self.registry}
-        self.latency = Histogram(
+        histogram = partial(Histogram, registry=self.registry)
+        gauge = partial(Gauge, registry=self.registry)
+        counter = partial(Counter, registry=self.registry)
+        lane = ["model_name", "lane"]
+        self._latency = histogram(
             ":tensorflow:serving:request_latency",
             "Time from the arrival of a request to its reply, in microseconds",
             ["model_name"],
-            buckets=LATENCIES,
-            **shared,
+            buckets=[seconds * 1e6 for seconds in SECONDS],
         )
-        self.batches = Histogram(
-            "tfmrc_batch_examples",
-            "Examples per computed batch",
-            ["model_name"],
-            buckets=SIZES,
-            **shared,
+        self._batches = histogram(
+            "tfmrc_batch_requests", "Requests per computed batch", lane, buckets=SIZES
         )
-        self.replies = Counter(
+        self._waits = histogram("tfmrc_wait_seconds", "Time in a queue", lane, buckets=SECONDS)
+        self._times = histogram(
+            "tfmrc_compute_seconds", "Time to compute a batch", lane, buckets=SECONDS
+        )
+        self._queued = gauge("tfmrc_queue_requests", "Requests that wait", lane)
+        self._queued_words = gauge("tfmrc_queue_words", "What they cost", lane)
+        self.versions = gauge(
+            "tfmrc_model_available", "Versions that are served", ["model_name", "version"]
+        )
+        self.load_failures = counter(
+            "tfmrc_load_failures", "Versions that could not be loaded", ["model_name"]
+        )
+        self.replies = counter(
             "tfmrc_replies",
             "Replies by protocol, method and status",
             ["protocol", "method", "status"],
-            **shared,
         )
-        self.running = Gauge(
-            "tfmrc_requests_running", "Requests that are processed at the moment", **shared
-        )
+        self.refused = counter("tfmrc_refused", "Requests that were refused", ["reason"])
+        self.running = gauge("tfmrc_requests_running", "Requests that are processed at the moment")
 
     def collect(self) -> Iterator[Metric]:
         """Yields the counts of requests under TensorFlow Serving's name, which has no suffix."""
@@ -75,7 +82,19 @@ class Metrics:
         """
         key = model, status
         self._counts[key] = self._counts.get(key, 0) + 1
-        self.latency.labels(model).observe(seconds * 1e6)
+        self._latency.labels(model).observe(seconds * 1e6)
+
+    def queue(self, model: str, lane: str, requests: int, words: int) -> None:
+        """Records the length of a queue: requests and their words."""
+        self._queued.labels(model, lane).set(requests)
+        self._queued_words.labels(model, lane).set(words)
+
+    def computed(self, model: str, lane: str, waits: Sequence[float], seconds: float) -> None:
+        """Records a batch: the seconds that its requests have waited, and of the computation."""
+        self._batches.labels(model, lane).observe(len(waits))
+        self._times.labels(model, lane).observe(seconds)
+        for wait in waits:
+            self._waits.labels(model, lane).observe(wait)
 
     def text(self) -> str:
         """Returns all metrics in Prometheus' text format."""

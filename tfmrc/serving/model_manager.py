@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +13,52 @@ from tfmrc.predictors.signature import SavedModel
 from tfmrc.predictors.versions import versions_of
 from tfmrc.serving.batcher import Batcher
 from tfmrc.serving.limits import Limits
+from tfmrc.serving.metrics import Metrics
 from tfmrc.storage.manifest import manifest_of
 from tfmrc.storage.warmup import read_warmup_requests
 
-__all__ = ["ModelManager", "Version"]
+__all__ = ["ModelManager", "Version", "plan"]
 
 LOGGER = logging.getLogger("tfmrc.serving")
+
+
+def plan(
+    found: Mapping[str, Iterable[int]], served: Mapping[str, Mapping[int, str]]
+) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    """Returns the versions to load and those to unload.
+
+    The newest version of each model is loaded. The others are unloaded when it is available, or
+    when the model has no version.
+
+    Args:
+        found: dict. For each name the versions that its folder has.
+        served: dict. For each name the states of the versions, by number.
+
+    Returns:
+        Two lists of names and numbers.
+
+    Example:
+
+    >>> from tfmrc.serving.model_manager import plan
+    >>> plan({"hills": [1, 2]}, {"hills": {1: "AVAILABLE"}})
+    ([('hills', 2)], [])
+    >>> plan({"hills": [1, 2]}, {"hills": {1: "AVAILABLE", 2: "AVAILABLE"}})
+    ([], [('hills', 1)])
+    """
+    newest = {name: max(numbers) for name, numbers in found.items() if numbers}
+    available = [
+        (name, number)
+        for name, states in served.items()
+        for number, state in states.items()
+        if state == "AVAILABLE"
+    ]
+    load = [each for each in newest.items() if each not in available]
+    unload = [
+        (name, number)
+        for name, number in available
+        if number != newest.get(name) and (name not in newest or (name, newest[name]) in available)
+    ]
+    return load, unload
 
 
 class Loaded(NamedTuple):
@@ -55,10 +95,10 @@ class Version:
 class ModelManager:
     """The models of a server and the life cycle of their versions.
 
-    `poll` compares the folders with what is served. The newest version of each model is loaded and
-    runs its warm-up requests before it replaces the version that is served, which is unloaded after
-    its last request. A version that cannot be loaded is refused, until its files change: the one
-    that is served stays.
+    `poll` compares the folders with what is served (`plan`). The newest version of each model is
+    loaded and runs its warm-up requests before it replaces the version that is served, which is
+    unloaded after its last request. A version that cannot be loaded is refused, until its files
+    change: the one that is served stays.
 
     A version with a manifest is verified. A version without one may be an export of another library
     or the first half of a copy: it is loaded when two polls in a row find the same files.
@@ -67,20 +107,18 @@ class ModelManager:
         models: callable. Function without arguments that returns the folder of each model by name;
             it is called for each poll, so models can be added and removed.
         limits: `Limits` or None. Limits of the batches. Default: None.
-        on_batch: callable or None. Called with a model's name and the number of examples of each
-            computed batch. Default: None.
+        metrics: `Metrics` or None. Metrics of the server. Default: None.
     """
 
     def __init__(
         self,
         models: Callable[[], Mapping[str, Path]],
         limits: Limits | None = None,
-        *,
-        on_batch: Callable[[str, int], None] | None = None,
+        metrics: Metrics | None = None,
     ):
         self._models = models
         self._limits = limits
-        self._on_batch = on_batch or (lambda name, rows: None)
+        self._metrics = metrics or Metrics()
         self._lock = threading.Lock()
         self._versions: dict[str, dict[int, Version]] = {}
         self._stop = threading.Event()
@@ -166,21 +204,32 @@ class ModelManager:
     def poll(self) -> None:
         """Loads new versions, and unloads those that they replace."""
         try:
-            models = self._models()
-            for name, folder in models.items():
+            folders = self._models()
+            for folder in folders.values():
+                folder.stat()  # one that is away is no model without versions
+            found = {name: versions_of(folder) for name, folder in folders.items()}
+            for name, number in plan(found, self._states())[0]:
                 if not self._stop.is_set():
-                    self._update(name, folder)
+                    self._load(name, number, found[name][number])
         except OSError as error:  # a folder is away for a moment, or went away while it was read
             LOGGER.warning("The folders are read again at the next poll: %s", error)
             return
         with self._lock:
-            if models:  # an empty folder is rather away for a moment than meant
-                for name in self._versions.keys() - models.keys():
-                    for version in self._versions.pop(name).values():
-                        self._unload(version)
+            for name, number in plan(found, self._states())[1]:
+                self._unload(self._versions[name][number])
+            for name, versions in self._versions.items():
+                for number, version in list(versions.items()):
+                    if version.state in ("START", "END") and number not in found.get(name, ()):
+                        del versions[number]
             if self._stop.is_set():  # `close` did not wait for a version that was being loaded
                 for version in self._available():
                     self._unload(version)
+
+    def _states(self) -> dict[str, dict[int, str]]:
+        return {
+            name: {number: version.state for number, version in versions.items()}
+            for name, versions in self._versions.items()
+        }
 
     def start(self, seconds: float) -> None:
         """Polls in a thread until `close`.
@@ -210,50 +259,38 @@ class ModelManager:
             for version in self._available():
                 self._unload(version)
 
-    def _update(self, name: str, folder: Path) -> None:
-        found = versions_of(folder)
-        if not found:  # as TensorFlow Serving: it may be away for a moment
-            return
-        newest, path = next(iter(found.items()))
+    def _load(self, name: str, number: int, path: Path) -> None:
+        """Loads a version unless it failed with the same files, or is still copied."""
         with self._lock:
             versions = self._versions.setdefault(name, {})
-            version = versions.get(newest)
-            if version is not None and version.state == "UNLOADING":  # it is selected again
-                version.state = "AVAILABLE"
-        if version is None or version.state in ("START", "END"):
-            version = self._load(name, newest, path, version)
-        with self._lock:
-            for number, other in list(versions.items()):
-                if version.state == "AVAILABLE" and other is not version:
-                    self._unload(other)
-                if other.state in ("START", "END") and number not in found:
-                    del versions[number]
-
-    def _load(self, name: str, number: int, path: Path, old: Version | None) -> Version:
-        """Loads a version unless it failed with the same files, or is still copied."""
+            old = versions.get(number)
+            if old is not None and old.state == "UNLOADING":  # it is selected again
+                old.state = "AVAILABLE"
+                return
         files = tuple(
             (str(file), file.stat().st_size, file.stat().st_mtime_ns)
             for file in sorted(path.rglob("*"))
         )
         unchanged = old is not None and old.files == files
         if old is not None and old.error and unchanged:
-            return old
+            return
         version = Version(name, number, "LOADING", files)
         with self._lock:
-            self._versions[name][number] = version
+            versions[number] = version
         if manifest_of(path) is None and not unchanged:
             version.state = "START"
             LOGGER.info("%s version %d is loaded when its files stay the same", name, number)
-            return version
+            return
         try:
             version.loaded = self._load_files(name, path)
         except Exception as error:  # a server must outlive every broken file
             version.state, version.error = "END", f"{type(error).__name__}: {error}"
+            self._metrics.load_failures.labels(name).inc()
             LOGGER.error("%s version %d is refused: %s", name, number, version.error)
         else:
             version.state = "AVAILABLE"
+            self._metrics.versions.labels(name, number).set(1)
             LOGGER.info("%s version %d is served from %s", name, number, path)
-        return version
 
     def _load_files(self, name: str, path: Path) -> Loaded:
         """Loads a SavedModel, starts its batcher and runs its warm-up requests."""
@@ -264,14 +301,16 @@ class ModelManager:
         batcher = Batcher(
             model.signatures,
             self._limits,
-            merge=bool(model.card),  # of others it is not known what padding changes
-            on_batch=lambda rows: self._on_batch(name, rows),
+            card=model.card,
+            name=name,
+            metrics=self._metrics,
         )
         try:
             for request in read_warmup_requests(path):
                 signature = request.model_spec.signature_name or "serving_default"
                 inputs = {key: tf.make_ndarray(proto) for key, proto in request.inputs.items()}
-                batcher.submit(signature, model.signature(signature).arrays(inputs)).result()
+                arrays = model.signature(signature).arrays(inputs)
+                batcher.submit(batcher.request(signature, arrays)).result()
         except BaseException:
             batcher.close()  # its thread would wait for ever
             raise
@@ -287,4 +326,5 @@ class ModelManager:
             version.state = "END"
             version.loaded.batcher.close()
             version.loaded = None
+            self._metrics.versions.remove(version.name, version.number)
             LOGGER.info("%s version %d is unloaded", version.name, version.number)

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from tfmrc.serving.model_manager import Version
 
-__all__ = ["described", "file", "index"]
+__all__ = ["described", "file", "index", "openapi"]
 
 #: Only the server's own files, nothing inline: a text of an answer can run nothing.
 POLICY = "; ".join(
@@ -35,6 +35,11 @@ TYPES = {
 async def index(request: Request) -> Response:
     """Returns the page."""
     return _reply("index.html", "text/html; charset=utf-8")
+
+
+async def openapi(request: Request) -> Response:
+    """Returns the description of the REST API."""
+    return _reply("openapi.json", "application/json")
 
 
 async def file(request: Request) -> Response:

@@ -1,7 +1,9 @@
 """The REST API of TensorFlow Serving as an ASGI application."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import re
+import zlib
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -10,7 +12,6 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
@@ -18,30 +19,34 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tensorflow_serving.apis import get_model_metadata_pb2
 
 from tfmrc.predictors.errors import RequestError
+from tfmrc.predictors.signature import SavedModel
 from tfmrc.serving import page
-from tfmrc.serving.rest_values import PredictRequest, json_of
+from tfmrc.serving.lane import Arrays
+from tfmrc.serving.rest_values import PredictRequest, json_of, reply_of
 from tfmrc.serving.service import Call, Service, unexpected
 
 __all__ = ["rest_application"]
 
 METRICS_PATH = "/monitoring/prometheus/metrics"
-OPEN_PATHS = ("/", "/healthz", "/readyz")  # and the files of the page
+HEALTH_PATHS = ("/healthz", "/readyz")
+OPEN_PATHS = ("/", "/openapi.json")  # and the files of the page
+REQUEST_ID = re.compile(r"[\w.:-]{1,128}")
 
 Handler = Callable[[Request, Call], Awaitable[Response]]
 
 
-def rest_application(service: Service, cors_origins: Sequence[str] = ()) -> Starlette:
+def rest_application(service: Service, hosts: Sequence[str]) -> Starlette:
     """Returns the ASGI application of a server.
 
     Args:
         service: `Service`. Processes the requests.
-        cors_origins: list of str. Origins of other sites whose pages may send requests.
-            Default: ().
+        hosts: list of str. Names of the server that requests may have; `"*"` for any.
     """
     rest = _Rest(service)
     routes = [
         Route("/", page.index),
         Route("/page/{file:path}", page.file),
+        Route("/openapi.json", page.openapi),
         Route("/healthz", rest.live),
         Route("/readyz", rest.is_ready),
         Route(METRICS_PATH, rest.metrics),
@@ -53,47 +58,56 @@ def rest_application(service: Service, cors_origins: Sequence[str] = ()) -> Star
             Route(f"{path}/metadata", rest.tracked("metadata", rest.metadata)),
             Route(f"{path}:predict", rest.tracked("predict", rest.predict), methods=["POST"]),
         ]
-    middleware = [Middleware(_Guard, service=service, origins=frozenset(cors_origins))]
-    if cors_origins:
-        cors = Middleware(
-            CORSMiddleware,
-            allow_origins=list(cors_origins),
-            allow_methods=["GET", "POST"],
-            allow_headers=["authorization", "content-type", "x-api-key"],
-        )
-        middleware.insert(0, cors)
     return Starlette(
-        routes=routes, middleware=middleware, exception_handlers={HTTPException: _http_error}
+        routes=routes,
+        middleware=[Middleware(_Guard, service=service, hosts=frozenset(hosts))],
+        exception_handlers={HTTPException: _http_error},
     )
 
 
 class _Guard:
-    """Refuses requests without the key, and pages of other sites."""
+    """Refuses requests without the key, pages of other sites, and names that are not the server's.
 
-    def __init__(self, app: ASGIApp, service: Service, origins: frozenset[str]):
+    A site whose name is resolved to this address would otherwise pass as the server's own page.
+    """
+
+    def __init__(self, app: ASGIApp, service: Service, hosts: frozenset[str]):
         self.app = app
         self.service = service
-        self.origins = origins
+        self.hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         app: ASGIApp = self.app
         try:
-            if scope["type"] == "http":
+            if scope["type"] == "http" and scope["path"] not in HEALTH_PATHS:
                 self._check(scope["path"], Headers(scope=scope))
         except RequestError as error:
+            call = _call(Request(scope), "refused")
+            with self.service.record(call):
+                call.refuse(error)
             app = _refusal(error)
         await app(scope, receive, send)
 
     def _check(self, path: str, headers: Headers) -> None:
-        origin = headers.get("origin")
-        if (
-            origin is not None
-            and not self.origins & {origin, "*"}
-            and origin.partition("://")[2] != headers.get("host")
-        ):
-            raise RequestError("Pages of other sites may not use this server.", 403)
+        host, origin = headers.get("host", ""), headers.get("origin")
+        name = re.sub(r":\d*$", "", host).strip("[]").lower()
+        if not self.hosts & {name, "*"}:
+            raise RequestError(
+                "The server does not have this name (--allowed-host).", 403, reason="host"
+            )
+        if origin is not None and origin.partition("://")[2] != host:
+            raise RequestError(
+                "Pages of other sites may not use this server.", 403, reason="origin"
+            )
         if path not in OPEN_PATHS and not path.startswith("/page/"):
             self.service.check_key(headers)
+
+
+def _call(request: Request, method: str) -> Call:
+    call = Call("REST", method, client=request.client.host if request.client else "")
+    given = request.headers.get("x-request-id", "")
+    call.id = given if REQUEST_ID.fullmatch(given) else call.id
+    return call
 
 
 class _Rest:
@@ -105,38 +119,46 @@ class _Rest:
         """Returns an endpoint with a line in the access log, whose errors are JSON."""
 
         async def endpoint(request: Request) -> Response:
-            client = request.client.host if request.client else ""
-            call = Call("REST", method, client=client)
+            call = _call(request, method)
             with self.service.record(call):
+                refused: RequestError | None = None
                 try:
                     reply = await handler(request, call)
                 except RequestError as error:
-                    reply = _refusal(error)
+                    refused = error
                 except asyncio.CancelledError:
                     if not self.service.stopping:
                         raise
-                    reply = _refusal(RequestError("The server is stopping.", 503))
+                    refused = RequestError("The server is stopping.", 503, reason="stopping")
                 except ClientDisconnect:
-                    reply = _refusal(RequestError("The request is incomplete."))
+                    refused = RequestError("The client has left.", 499, reason="client left")
                 except Exception as error:  # one bad request must not end the server
-                    reply = _refusal(unexpected(error))
-                call.status = reply.status_code
+                    refused = unexpected(error)
+                if refused is not None:
+                    call.refuse(refused)
+                    reply = _refusal(refused)
+                reply.headers["x-request-id"] = call.id
                 call.bytes_out = len(reply.body)
             return reply
 
         return endpoint
 
     async def predict(self, request: Request, call: Call) -> Response:
-        body = await self._body(request)
-        call.bytes_in = len(body)
-        parsed = PredictRequest.parse(body)
-        outputs = await self.service.predict(
-            call,
-            signature=parsed.signature,
-            read=lambda signature: parsed.arrays(signature, self.service.limits),
-            **request.path_params,
-        )
-        return _json(await asyncio.to_thread(parsed.reply, outputs))
+        in_rows = False
+
+        def read(model: SavedModel) -> tuple[str, Arrays]:
+            nonlocal in_rows
+            parsed = PredictRequest.parse(body, self.service.limits)
+            in_rows = parsed.in_rows
+            signature = model.signature(parsed.signature)
+            return parsed.signature, parsed.arrays(signature, self.service.limits)
+
+        with self.service.buffer() as add:
+            body = await self._body(request, add)
+            call.bytes_in = len(body)
+            work = self.service.predict(call, read=read, **request.path_params)
+            outputs = await _unless_left(request, work)
+        return _json(await asyncio.to_thread(reply_of, outputs, in_rows))
 
     async def status(self, request: Request, call: Call) -> Response:
         name, number = request.path_params["name"], request.path_params.get("version")
@@ -180,16 +202,21 @@ class _Rest:
         return PlainTextResponse("live\n")
 
     async def is_ready(self, request: Request) -> Response:
-        ready = bool(self.manager.names) and not self.service.stopping
+        ready = self.service.is_ready
         return PlainTextResponse("ready\n" if ready else "not ready\n", 200 if ready else 503)
 
     async def metrics(self, request: Request) -> Response:
         content_type = "text/plain; version=0.0.4; charset=utf-8"
         return Response(self.service.metrics.text(), headers={"content-type": content_type})
 
-    async def _body(self, request: Request) -> bytes:
+    async def _body(self, request: Request, add: Callable[[int], None]) -> bytes:
         limits = self.service.limits
-        error = RequestError(f"The body must have at most {limits.body_bytes:,} bytes.", 413)
+        coding = request.headers.get("content-encoding", "identity")
+        if coding not in ("identity", "gzip"):
+            raise RequestError("The body may be compressed by gzip only.", 415)
+        error = RequestError(
+            f"The body must have at most {limits.body_bytes:,} bytes.", 413, reason="size"
+        )
         if int(request.headers.get("content-length", 0)) > limits.body_bytes:
             raise error
         chunks, received = [], 0
@@ -199,12 +226,43 @@ class _Rest:
                     received += len(chunk)
                     if received > limits.body_bytes:
                         raise error
+                    add(len(chunk))
                     chunks.append(chunk)
         except TimeoutError:
             raise RequestError(
-                f"The body did not arrive within {limits.receive_seconds:g} s.", 408
+                f"The body did not arrive within {limits.receive_seconds:g} s.", 408, reason="slow"
             ) from None
-        return b"".join(chunks)
+        body = b"".join(chunks)
+        if coding == "gzip":
+            packed = zlib.decompressobj(wbits=31)
+            try:
+                body = packed.decompress(body, limits.body_bytes + 1)
+            except zlib.error as wrong:
+                raise RequestError(f"The body is not compressed by gzip: {wrong}") from wrong
+            if len(body) > limits.body_bytes:
+                raise error
+            if not packed.eof:
+                raise RequestError("The end of the compressed body is missing.")
+            add(len(body))
+        return body
+
+
+async def _unless_left(request: Request, work: Coroutine[Any, Any, Arrays]) -> Arrays:
+    """Returns the result of work, which is cancelled when the client closes the connection."""
+
+    async def left() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(left())
+    try:
+        await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return working.result()
+    finally:
+        working.cancel()
+        leaving.cancel()
 
 
 def _json(body: bytes, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -215,8 +273,8 @@ def _refusal(error: RequestError) -> Response:
     headers = {
         401: {"www-authenticate": "Bearer"},
         408: {"connection": "close"},
-        429: {"retry-after": "1"},
-        503: {"retry-after": "1"},
+        429: {"retry-after": str(error.retry_after)},
+        503: {"retry-after": str(error.retry_after)},
     }
     return _json(json_of({"error": str(error)}), error.status, headers.get(error.status))
 

@@ -1,6 +1,7 @@
 """Requests and replies of TensorFlow Serving's REST API as JSON values."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,10 @@ from tfmrc.predictors.errors import RequestError
 from tfmrc.predictors.signature import SavedSignature
 from tfmrc.serving.limits import Limits
 
-__all__ = ["PredictRequest", "json_of"]
+__all__ = ["PredictRequest", "json_of", "reply_of"]
+
+#: A text, also one without its end: the search is linear because it never fails.
+TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -32,23 +36,36 @@ class PredictRequest:
     values: Any
 
     @classmethod
-    def parse(cls, body: bytes) -> "PredictRequest":
+    def parse(cls, body: bytes, limits: Limits) -> "PredictRequest":
         """Reads the body of a request.
 
         Args:
             body: bytes. The body.
+            limits: `Limits`. Limit of the number of JSON values.
 
         Raises:
             RequestError: If it is not such a request.
 
         Example:
 
+        >>> from tfmrc.serving.limits import Limits
         >>> from tfmrc.serving.rest_values import PredictRequest
-        >>> PredictRequest.parse(b'{"instances": [{"question": "Who?"}]}').signature
+        >>> PredictRequest.parse(b'{"instances": [{"question": "Who?"}]}', Limits()).signature
         'serving_default'
         """
+        # An empty list has two bytes in JSON and takes 64 in Python.
+        values = body.count(b'"') // 2
+        if values <= limits.elements:
+            structure = TEXT.sub(b"", body)
+            values = sum(map(structure.count, (b",", b"[", b"{")))
+        if values > limits.elements:
+            raise RequestError(
+                f"The body must have at most {limits.elements:,} values. Received: {values:,}",
+                413,
+                reason="size",
+            )
         try:
-            request = json.loads(body)
+            request = json.loads(body.decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
             raise RequestError(f"The body is not JSON: {error}") from error
         if not isinstance(request, dict) or ("instances" in request) == ("inputs" in request):
@@ -65,8 +82,7 @@ class PredictRequest:
 
         Args:
             signature: `SavedSignature`. The signature.
-            limits: `Limits`. Limits of rows and of passages, also of those that the model does not
-                read.
+            limits: `Limits`. Limit of elements, also of passages that the model does not read.
 
         Raises:
             RequestError: If they do not fit the signature, or are beyond the limits.
@@ -96,20 +112,22 @@ class PredictRequest:
             return dict(values)
         return {name: [example[name] for example in values] for name in values[0]}
 
-    def reply(self, outputs: Mapping[str, np.ndarray]) -> bytes:
-        """Returns the body of the reply in the form of the request.
 
-        As in TensorFlow Serving, a single output has no name.
+def reply_of(outputs: Mapping[str, np.ndarray], in_rows: bool) -> bytes:
+    """Returns the body of the reply in the form of the request.
 
-        Args:
-            outputs: dict. The arrays of the outputs.
-        """
-        columns = {name: _lists(values) for name, values in outputs.items()}
-        single = next(iter(columns.values())) if len(columns) == 1 else None
-        if not self.in_rows:
-            return json_of({"outputs": columns if single is None else single})
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        return json_of({"predictions": rows if single is None else single})
+    As in TensorFlow Serving, a single output has no name.
+
+    Args:
+        outputs: dict. The arrays of the outputs.
+        in_rows: bool. Whether the request has the row form.
+    """
+    columns = {name: _lists(values) for name, values in outputs.items()}
+    single = next(iter(columns.values())) if len(columns) == 1 else None
+    if not in_rows:
+        return json_of({"outputs": columns if single is None else single})
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return json_of({"predictions": rows if single is None else single})
 
 
 def json_of(value: Any) -> bytes:

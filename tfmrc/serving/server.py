@@ -8,7 +8,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,8 @@ try:
     import grpc
     import uvicorn
 
+    from tfmrc.serving.client import LOOPBACK
     from tfmrc.serving.grpc_services import add_services
-    from tfmrc.serving.http_protocol import limited_protocol
     from tfmrc.serving.metrics import Metrics
     from tfmrc.serving.rest import rest_application
 except ImportError as error:
@@ -54,10 +54,8 @@ class Server:
         limits: `Limits` or None. Limits of requests, batches and connections. Default: None.
         poll_seconds: float. Time between checks for new versions. Default: 2.
         api_key: str or None. Key that every request must have. Default: None.
-        certificate: path or None. Certificate (PEM) for TLS. Default: None.
-        private_key: path or None. Key (PEM) of the certificate. Default: None.
-        cors_origins: list of str. Origins of other sites whose pages may send requests.
-            Default: ().
+        allowed_hosts: list of str. Names of the server that requests of REST may have, beside its
+            address and this machine's; `"*"` for any. Default: ().
 
     Raises:
         FileNotFoundError: If a folder holds no SavedModel.
@@ -77,12 +75,8 @@ class Server:
         limits: Limits | None = None,
         poll_seconds: float = 2.0,
         api_key: str | None = None,
-        certificate: str | PathLike[str] | None = None,
-        private_key: str | PathLike[str] | None = None,
-        cors_origins: Sequence[str] = (),
+        allowed_hosts: Sequence[str] = (),
     ):
-        if (certificate is None) != (private_key is None):
-            raise ValueError("TLS needs both `certificate` and `private_key`.")
         if api_key is not None and not api_key.strip():  # every request would have it
             raise ValueError("`api_key` is empty. Give a key, or None for none.")
         self.limits = limits or Limits()
@@ -90,29 +84,21 @@ class Server:
         self._host = host
         self._grpc_port = grpc_port
         self._poll_seconds = poll_seconds
-        self._tls: tuple[bytes, bytes] | None = None
-        if certificate is not None and private_key is not None:
-            self._tls = Path(private_key).read_bytes(), Path(certificate).read_bytes()
         metrics = Metrics()
-        self.manager = ModelManager(
-            _folders(models),
-            self.limits,
-            on_batch=lambda name, rows: metrics.batches.labels(name).observe(rows),
-        )
+        self.manager = ModelManager(_folders(models), self.limits, metrics)
         self.service = Service(self.manager, self.limits, metrics, api_key)
         self._socket = _listen(host, port)
-        scheme = "http" if self._tls is None else "https"
-        self.url = f"{scheme}://{_address(host, self._socket.getsockname()[1])}"
+        self.url = f"http://{_address(host, self._socket.getsockname()[1])}"
         try:
             self._load(strict=isinstance(models, Mapping))
         except BaseException:
             self.manager.close()
             self._socket.close()
             raise
-        self._uvicorn = _Uvicorn(
+        self._uvicorn = uvicorn.Server(
             uvicorn.Config(
-                rest_application(self.service, cors_origins),
-                http=limited_protocol(self.limits.receive_seconds),
+                rest_application(self.service, (host, *LOOPBACK, *allowed_hosts)),
+                http="h11",  # a head has at most 64 KiB; httptools has no limit
                 ws="none",
                 lifespan="off",
                 loop="asyncio",
@@ -120,10 +106,7 @@ class Server:
                 access_log=False,
                 server_header=False,
                 headers=[("x-content-type-options", "nosniff")],
-                limit_concurrency=self.limits.connections + 1,  # uvicorn counts the new one
                 timeout_graceful_shutdown=max(1, round(self.limits.drain_seconds)),
-                ssl_certfile=certificate,
-                ssl_keyfile=private_key,
             )
         )
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
@@ -154,12 +137,21 @@ class Server:
     def serve_forever(self, on_start: Callable[[], None] | None = None) -> None:
         """Serves until the process gets SIGTERM or SIGINT, and then finishes running requests.
 
-        A second signal ends the process at once, with status 0.
+        After SIGTERM it first says for `Limits.grace_seconds` that it is not ready. A second signal
+        ends the process at once, with status 0. Call it in the main thread.
 
         Args:
             on_start: callable or None. Called when the server listens. Default: None.
         """
-        asyncio.run(self._run(signals=True, on_start=on_start))
+        with self:  # in a thread of its own, where uvicorn leaves signals alone
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, self._signalled)
+            if on_start is not None:
+                on_start()
+            if self._thread is not None:
+                self._thread.join()
+        if self._failure is not None:
+            raise self._failure
 
     def __enter__(self) -> "Server":
         def work() -> None:
@@ -184,24 +176,20 @@ class Server:
 
     def stop(self) -> None:
         """Stops accepting requests and finishes the running ones; returns at once."""
+        self.service.stopping = True
         if self._loop is not None:
             with contextlib.suppress(RuntimeError):  # the loop has ended already
-                self._loop.call_soon_threadsafe(self._stop)
+                self._loop.call_soon_threadsafe(setattr, self._uvicorn, "should_exit", True)
 
-    def _stop(self) -> None:
-        self.service.stopping = True
-        self._uvicorn.should_exit = True
-
-    def _signalled(self) -> None:
+    def _signalled(self, number: int, _: object) -> None:
         if self.service.stopping:
             end_process()
-        self._stop()
+        self.service.stopping = True  # /readyz tells it to a load balancer
+        grace = self.limits.grace_seconds if number == signal.SIGTERM else 0.0
+        threading.Timer(grace, self.stop).start()
 
-    async def _run(self, signals: bool = False, on_start: Callable[[], None] | None = None) -> None:
+    async def _run(self) -> None:
         self._loop = asyncio.get_running_loop()
-        if signals:
-            for number in (signal.SIGTERM, signal.SIGINT):
-                self._loop.add_signal_handler(number, self._signalled)
         server = None
         try:
             if self._grpc_port is not None:
@@ -212,8 +200,6 @@ class Server:
                 await asyncio.sleep(0.005)
             if self._uvicorn.started:
                 self._started.set()
-                if on_start is not None:
-                    on_start()
             while not (serving.done() or self._uvicorn.should_exit):
                 await asyncio.sleep(0.05)
             stopping = [] if server is None else [server.stop(self.limits.drain_seconds)]
@@ -227,34 +213,21 @@ class Server:
     async def _start_grpc(self, port: int) -> grpc.aio.Server:
         limits = self.limits
         server = grpc.aio.server(
-            maximum_concurrent_rpcs=4 * limits.requests,
             options=[
                 ("grpc.so_reuseport", 0),
                 ("grpc.max_receive_message_length", limits.body_bytes),
                 ("grpc.max_send_message_length", -1),
                 ("grpc.max_concurrent_streams", limits.requests),
+                ("grpc.http2.bdp_probe", 0),  # a message waits at the client until it is asked for
                 ("grpc.keepalive_time_ms", 60_000),  # half-open connections are closed
                 ("grpc.keepalive_timeout_ms", round(1000 * limits.receive_seconds)),
             ],
         )
         add_services(server, self.service)
         address = _address(self._host, port)
-        if self._tls is None:
-            scheme, port = "grpc", server.add_insecure_port(address)
-        else:
-            credentials = grpc.ssl_server_credentials([self._tls])
-            scheme, port = "grpcs", server.add_secure_port(address, credentials)
-        self.grpc_url = f"{scheme}://{_address(self._host, port)}"
+        self.grpc_url = f"grpc://{_address(self._host, server.add_insecure_port(address))}"
         await server.start()
         return server
-
-
-class _Uvicorn(uvicorn.Server):
-    """Uvicorn without signal handlers: it would raise the signal again after a clean end."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
 
 def end_process() -> None:

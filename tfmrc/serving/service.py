@@ -5,15 +5,17 @@ import hmac
 import json
 import logging
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-
-import numpy as np
+from typing import Any, TypeVar
 
 from tfmrc.predictors.errors import RequestError
-from tfmrc.predictors.signature import SavedSignature
+from tfmrc.predictors.signature import SavedModel
+from tfmrc.serving.lane import Arrays, Request
 from tfmrc.serving.limits import Limits
 from tfmrc.serving.metrics import Metrics
 from tfmrc.serving.model_manager import ModelManager
@@ -23,7 +25,9 @@ __all__ = ["Call", "Service"]
 LOGGER = logging.getLogger("tfmrc.serving")
 ACCESS = logging.getLogger("tfmrc.serving.access")
 
-Arrays = dict[str, np.ndarray]
+FREE_BYTES = 2**16  # of each body, so that no large ones keep small requests out
+
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -34,25 +38,39 @@ class Call:
         protocol: str. `"REST"` or `"gRPC"`.
         method: str. Such as `"predict"`, `"status"` or `"metadata"`.
         client: str. Address of the client. Default: "".
+        id: str. The client's id of the request. Default: a new one.
         model: str. Name of the model, if it is served. Default: "".
         version: int or None. Its version. Default: None.
         signature: str. Name of the signature. Default: "".
         rows: int. Number of examples. Default: 0.
+        words: int. Words that the model reads and may write, as estimated. Default: 0.
+        wait_milliseconds, compute_milliseconds: float or None. Times in the queue and of the
+            computation. Default: None.
         bytes_in: int. Size of the request. Default: 0.
         bytes_out: int. Size of the reply. Default: 0.
         status: int. HTTP status of the reply, also for gRPC. Default: 200.
+        reason: str. Why it was refused, in one word. Default: "".
     """
 
     protocol: str
     method: str
     client: str = ""
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
     model: str = ""
     version: int | None = None
     signature: str = ""
     rows: int = 0
+    words: int = 0
+    wait_milliseconds: float | None = None
+    compute_milliseconds: float | None = None
     bytes_in: int = 0
     bytes_out: int = 0
     status: int = 200
+    reason: str = ""
+
+    def refuse(self, error: RequestError) -> None:
+        """Records why the request is refused."""
+        self.status, self.reason = error.status, error.reason
 
 
 class Service:
@@ -73,7 +91,15 @@ class Service:
         self.metrics = metrics
         self.stopping = False
         self.running = 0
+        self.buffered = 0
+        # Two, so that the arrays of few requests are built at a time.
+        self._readers = ThreadPoolExecutor(2, "tfmrc-read")
         self._api_key = api_key
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the server has a model and does not stop."""
+        return bool(self.manager.names) and not self.stopping
 
     def check_key(self, headers: Mapping[str, str]) -> None:
         """Raises a RequestError unless headers or metadata have the server's key.
@@ -93,14 +119,45 @@ class Service:
             raise RequestError(
                 "The request needs the server's key: `Authorization: Bearer KEY`, or `X-API-Key`.",
                 401,
+                reason="key",
             )
+
+    @contextmanager
+    def buffer(self) -> Iterator[Callable[[int], None]]:
+        """Context of a request's body: yields a function that counts the bytes that it takes.
+
+        The function raises a RequestError if the bodies of all requests take too many.
+        """
+        held = total = 0
+
+        def add(size: int) -> None:
+            nonlocal held, total
+            total += size
+            more = max(0, total - FREE_BYTES) - held
+            if self.buffered + more > self.limits.buffered_bytes:
+                raise RequestError(
+                    "The server holds too many bytes of other requests. Repeat the request later.",
+                    503,
+                    reason="bodies",
+                )
+            held += more
+            self.buffered += more
+
+        try:
+            yield add
+        finally:
+            self.buffered -= held
+
+    async def read(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """Runs a function that reads a request in a thread, while other requests are received."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._readers, function, *arguments)
 
     async def predict(
         self,
         call: Call,
         name: str,
-        signature: str,
-        read: Callable[[SavedSignature], Arrays],
+        read: Callable[[SavedModel], tuple[str, Arrays]],
         *,
         version: int | None = None,
         seconds: float | None = None,
@@ -110,8 +167,8 @@ class Service:
         Args:
             call: `Call`. The request's record, which is completed.
             name: str. Name of the model.
-            signature: str. Name of the signature.
-            read: callable. Function of the signature that returns the arrays of its inputs.
+            read: callable. Function of the SavedModel that returns the name of the signature and
+                the arrays of its inputs.
             version: int or None. The version. Default: None.
             seconds: float or None. Time that the client waits, if it is below the server's limit.
                 Default: None.
@@ -126,24 +183,32 @@ class Service:
             raise RequestError(
                 f"The server processes {self.running} requests already. Repeat the request later.",
                 429,
+                reason="requests",
             )
+        limit = self.limits.seconds
+        seconds = limit if seconds is None else min(seconds, limit)
         self.running += 1
         try:
-            with self.manager.use(name, version) as used:
-                call.model, call.version = name, used.number
-                function = used.loaded.model.signature(signature)
-                call.signature = signature
-                arrays = await asyncio.to_thread(read, function)  # other requests are received
-                call.rows = max((len(array) for array in arrays.values() if array.ndim), default=0)
-                future = asyncio.wrap_future(used.loaded.batcher.submit(signature, arrays))
-                limit = self.limits.seconds
-                seconds = limit if seconds is None else min(seconds, limit)
-                try:
-                    return await asyncio.wait_for(future, seconds)
-                except TimeoutError:
-                    raise RequestError(
-                        f"The request took more than {seconds:g} seconds.", 504
-                    ) from None
+            async with asyncio.timeout(seconds):
+                with self.manager.use(name, version) as used:
+                    call.model, call.version = name, used.number
+                    model, batcher = used.loaded
+
+                    def prepare() -> Request:
+                        signature, arrays = read(model)
+                        return batcher.request(signature, arrays)
+
+                    request = await self.read(prepare)
+                    call.signature, call.rows = request.signature, request.rows
+                    call.words = request.cost.words
+                    outputs = await asyncio.wrap_future(batcher.submit(request, seconds))
+                    call.wait_milliseconds = round(1000 * request.waited, 3)
+                    call.compute_milliseconds = round(1000 * request.computed, 3)
+                    return outputs
+        except TimeoutError:
+            raise RequestError(
+                f"The request took more than {seconds:g} seconds.", 504, reason="time"
+            ) from None
         finally:
             self.running -= 1
 
@@ -159,12 +224,15 @@ class Service:
         try:
             yield
         except asyncio.CancelledError:
-            call.status = 503 if self.stopping else 499  # the client has hung up
+            call.status = 503 if self.stopping else 499
+            call.reason = "stopping" if self.stopping else "client left"
             raise
         finally:
             self.metrics.running.dec()
             seconds = time.perf_counter() - start
             self.metrics.replies.labels(call.protocol, call.method, str(call.status)).inc()
+            if call.reason:
+                self.metrics.refused.labels(call.reason).inc()
             if call.method == "predict" and call.model:
                 code = "OK" if call.status == 200 else RequestError("", call.status).grpc_code
                 self.metrics.observe(call.model, code, seconds)

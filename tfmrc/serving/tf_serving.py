@@ -18,9 +18,12 @@ BATCHING = """\
 # Simultaneous requests are processed as one batch. All requests must have the same number of
 # passages (pad with empty strings). pad_variable_length_inputs stays off: TensorFlow Serving would
 # pad a short row with copies of its first passage. `tfmrc serve` pads with empty strings.
-max_batch_size { value: 32 }
-batch_timeout_micros { value: 5000 }
-max_enqueued_batches { value: 100 }
+# A short request waits for the long ones of its batch, so that batches are small: a request has at
+# most 8 rows, and when 16 batches wait, more are refused (UNAVAILABLE). Long texts are best sent to
+# a server of their own.
+max_batch_size { value: 8 }
+batch_timeout_micros { value: 2000 }
+max_enqueued_batches { value: 16 }
 num_batch_threads { value: 2 }
 """
 

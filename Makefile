@@ -24,7 +24,7 @@ help:
 	@echo "make demo-masque  train Masque on a made-up corpus, score it, export it, answer in two styles"
 	@echo "make test         lint, then all tests but the slow ones (WORKERS=2; TESTS=tests/ops: a part)"
 	@echo "make coverage     the tests again, with the share of lines and branches that they run"
-	@echo "make slow         the slow tests (minutes; one of them makes a second environment)"
+	@echo "make slow         the slow tests: demos, documents, JAX, a browser, second environments"
 	@echo "make fuzz         10,000 mutated files"
 	@echo "make attacks      kills, full disks, flipped bits, odd texts into exports, threads (hours)"
 	@echo "make mutants      whether the tests notice a changed line of ops, losses, decoding (an hour)"

@@ -22,7 +22,6 @@ RUNTIME = [
     "pycocoevalcap>=1.2",
     "pydantic>=2.10",
     "PyYAML>=6.0",
-    "rich>=13.7",
     "tensorboard>=2.20",
     "tensorflow-serving-api>=2.21,<2.22",
 ]
@@ -51,7 +50,10 @@ MLFLOW = [
 HAYSTACK = [
     "haystack-ai>=2.10",
 ]
-# Tables in Parquet form; other tables need nothing.
+# Tables in Excel's and in Parquet form; other tables need nothing.
+EXCEL = [
+    "openpyxl>=3.1",
+]
 PARQUET = [
     "pyarrow>=17",
 ]
@@ -68,6 +70,7 @@ TEST = [
     *SERVE,
     *SPACY,
     *MINILM,
+    *EXCEL,
     *PARQUET,
     "coverage>=7.10.3",
     "greenlet>=3",
@@ -93,7 +96,7 @@ setup(
     description="Machine reading comprehension with Keras 3: models that answer from passages.",
     long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
-    # The code, and the part of SQuAD in tfmrc/data/squad_files.
+    # The code; the part of SQuAD in tfmrc/data/squad_files, and the reader that was trained on it.
     license="Apache-2.0 AND CC-BY-SA-4.0",
     license_files=["LICENSE", "tfmrc/data/squad_files/LICENSE"],
     python_requires=">=3.11",
@@ -108,6 +111,7 @@ setup(
             "**/*.txt",
             "**/*.jsonl.gz",
             "data/squad_files/*",
+            "predictors/ready_files/*",
             "serving/page_files/*",
         ],
         "tfmrc.recipes": ["*.yaml", "*/*.yaml"],
@@ -115,6 +119,7 @@ setup(
     install_requires=RUNTIME,
     extras_require={
         "encoders": ENCODERS,
+        "excel": EXCEL,
         "haystack": HAYSTACK,
         "minilm": MINILM,
         "mlflow": MLFLOW,

@@ -142,7 +142,9 @@ def train(
         annotate=annotate,
     )  # fmt: skip
     validation = list(
-        make_dataset(data["validation"], preprocessor, settings.batch_size, annotate=annotate)
+        make_dataset(
+            data["validation"], preprocessor, settings.batch_size, bucket=True, annotate=annotate
+        )
     )
     step = public_code.public_san_step(network, optimizer)
     losses: list[float] = []

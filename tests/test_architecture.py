@@ -7,6 +7,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests import equations, fresh_python
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -52,10 +54,18 @@ def test_importing_tfmrc_and_its_help_are_light() -> None:
     assert (lines[0], lines[-1]) == ("[] True", "[]")
 
 
-def test_keras_only_rooms_import_no_tensorflow() -> None:
-    imports = "\n".join(f"import tfmrc.{room}" for room in KERAS_ONLY)
-    code = f"import sys\n{imports}\nprint('tensorflow' in sys.modules)"
-    assert fresh_python.run("-c", code, KERAS_BACKEND="jax") == "False"
+REGISTERED = ("SAN", "Masque", "DualAttention", "WordEmbedding")
+
+
+def test_keras_only_rooms_import_no_tensorflow_and_register_all_classes() -> None:
+    code = f"""
+import sys, keras, tfmrc.models
+print([keras.saving.get_registered_object(f"tfmrc>{{n}}") is not None for n in {REGISTERED}])
+import {", ".join(f"tfmrc.{room}" for room in KERAS_ONLY)}
+print("tensorflow" in sys.modules)
+"""
+    said = fresh_python.run("-c", code, KERAS_BACKEND="jax").splitlines()
+    assert said == ["[True, True, True, True]", "False"]
 
 
 def public_modules() -> list[str]:
@@ -120,13 +130,26 @@ def test_public_names_of_the_rooms_exist() -> None:
                 assert value.__doc__, f"tfmrc.{room}.{name} has no docstring"
 
 
-def test_importing_the_models_registers_all_classes() -> None:
-    code = (
-        "import keras, tfmrc.models; "
-        "print([keras.saving.get_registered_object(f'tfmrc>{n}') is not None "
-        "for n in ('SAN', 'Masque', 'DualAttention', 'WordEmbedding')])"
-    )
-    assert fresh_python.run("-c", code) == "[True, True, True, True]"
+LOADED = """
+import sys
+import {0}
+known = [name for name in sys.modules if name.startswith("tfmrc.")]
+model = keras.models.load_model(sys.argv[1])
+print(known, type(model).__name__, type(model.loss["end"]).__name__, "tensorflow" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("names", ["keras, tfmrc", "tfmrc, keras"])
+def test_keras_loads_models_whose_classes_are_not_imported(names, tmp_path) -> None:
+    from tfmrc import losses, models
+
+    model = models.SAN(vocabulary_size=9, word_dim=4, units=2, align_dim=2)
+    model.compile(loss={name: losses.SpanPositionNLL() for name in ("begin", "end")})
+    model.save(tmp_path / "san.keras")
+    light = ["tfmrc.utils", "tfmrc.utils.keras_registry"]
+    code = LOADED.format(names)
+    printed = fresh_python.run("-c", code, tmp_path / "san.keras", KERAS_BACKEND="jax")
+    assert printed == f"{light} SAN SpanPositionNLL False"
 
 
 def tracked(pattern: str) -> list[Path]:

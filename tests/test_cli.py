@@ -1,5 +1,7 @@
 """The command line: help, flags, and errors that name the nearest name."""
 
+import io
+import json
 import os
 import re
 import sys
@@ -25,6 +27,14 @@ def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int,
         status = int(end.code or 0)
     captured = capsys.readouterr()
     return status, captured.out, captured.err
+
+
+def test_the_home_folder_is_found_in_files_and_no_texts(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/owl")
+    words = ["answer", "~/runs/x", "--html=~/x.html", "--question", "~/?", "--passage", "~/."]
+    options = program.parser().parse_args(words)
+    assert (options.model, options.html) == ("/home/owl/runs/x", "/home/owl/x.html")
+    assert (options.question, options.passage) == ("~/?", ["~/."])
 
 
 def test_help_groups_all_commands_on_one_screen(capsys):
@@ -158,6 +168,27 @@ def test_output_that_is_closed_or_cannot_be_written(capsys, monkeypatch):
             assert cli.main(["--help"]) == status
             monkeypatch.undo()
         assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("encoding", "terminal", "printed"),
+    [
+        ("utf-8", False, "a\x1b[31m\x9b2J\tdéjà\n\\ud800 猫 😀\n"),
+        ("utf-8", True, "a\\u001b[31m\\u009b2J\tdéjà\n\\ud800 猫 😀\n"),
+        ("latin-1", True, "a\\u001b[31m\\u009b2J\tdéjà\n\\ud800 \\u732b \\ud83d\\ude00\n"),
+    ],
+)
+def test_an_answer_is_printed_as_the_output_can_show_it(encoding, terminal, printed, monkeypatch):
+    text = "a\x1b[31m\x9b2J\tdéjà\n\ud800 猫 😀"
+    predictor = SimpleNamespace(answer=lambda **query: SpanAnswer(text))
+    monkeypatch.setattr(LOAD, lambda folder: (predictor, {}))
+    output = io.TextIOWrapper(io.BytesIO(), encoding)
+    monkeypatch.setattr(output, "isatty", lambda: terminal)
+    monkeypatch.setattr(sys, "stdout", output)
+    asked = ["answer", ".", "--question", "Who?", "--passage", "An owl."]
+    assert cli.main(asked) == 0 and cli.main([*asked, "--json"]) == 0
+    shown = output.buffer.getvalue().decode(encoding)
+    assert shown.startswith(printed) and json.loads(shown[len(printed) :])["text"] == text
 
 
 def test_an_answer_is_printed_before_its_page_is_written(tmp_path, monkeypatch, capsys):

@@ -12,7 +12,10 @@ True
 
 import lazy_loader
 
+from tfmrc.utils.keras_registry import register_on_demand
+
 __version__ = "0.1.0"
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__.append("__version__")
+register_on_demand()

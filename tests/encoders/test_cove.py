@@ -115,6 +115,7 @@ def test_layer():
         expected_output_shape=(2, 4, 4),
         expected_num_trainable_weights=12,
         expected_num_non_trainable_weights=0,
+        precisions=(),  # those of `BidirectionalLSTM`
     )
 
 
@@ -132,6 +133,7 @@ print("same under jax")
 """
 
 
+@pytest.mark.slow  # tests/decoding/test_jax.py is the quick one
 def test_under_jax(tmp_path):
     path = torch_files.write(tmp_path / "cove.pth", tensors(weights()))
     assert "same under jax" in fresh_python.run("-c", PROGRAM, path, KERAS_BACKEND="jax")

@@ -107,15 +107,17 @@ def test_the_digest_of_a_folder_is_that_of_the_predictor_in_it(tmp_path):
 
 def test_the_command_and_its_options(folder, questions, tmp_path, capsys, without_graphs):
     command = ["evaluate", str(folder), "--input", str(questions)]
-    silent = ["--set", "no_answer_threshold=0.0", "--output", str(tmp_path / "out")]
+    silent = ["--set", "min_probability=1.0", "--output", str(tmp_path / "out")]
     assert cli.main([*command, "--rules", "squad", *silent]) == 0
-    assert "| reader |" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "  reader " in printed and f"Report: {tmp_path / 'out' / 'report.md'}" in printed
+    assert "# Worst answers" in (tmp_path / "out" / "report.md").read_text()
     scores = evaluation.read_metrics(tmp_path / "out" / "metrics.json")["systems"]["reader"]
     values = {name: score["value"] for name, score in scores["scores"].items()}
     assert (values["squad_2_no_answer_accuracy"], values["squad_2_has_answer_f1"]) == (1.0, 0.0)
-    assert "rouge_l" not in values and values["f1"] == 0.0
+    assert "rouge_l" not in values
     predict = ["predict", str(folder), "--input", str(questions), "--format", "squad"]
-    assert cli.main([*predict, "--set", "no_answer_threshold=0.0"]) == 0
+    assert cli.main([*predict, "--set", "min_probability=1.0"]) == 0
     assert set(json.loads(capsys.readouterr().out).values()) == {""}
 
 
@@ -126,7 +128,7 @@ def test_a_table_with_other_columns(folder, tmp_path, capsys, without_graphs):
     assert cli.main(["predict", str(folder), *rest, "--format", "full"]) == 0
     assert json.loads(capsys.readouterr().out)["id"]
     assert cli.main(["evaluate", str(folder), *rest, "answers=Antwort"]) == 0
-    assert "Data: own data, " in capsys.readouterr().out
+    assert "own data, " in capsys.readouterr().out
     assert cli.main(["predict", str(folder), *rest[:3], "question=Fragen"]) == 1
     assert "did you mean Frage?" in capsys.readouterr().err
 
@@ -136,3 +138,42 @@ def test_a_file_without_answers_cannot_be_scored(folder, tmp_path, without_graph
     unanswered.write_text("question,passage\nWho?,The owl.\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"need answers. Received: none in .*asked.csv"):
         evaluate(folder, unanswered)
+
+
+def test_prediction_needs_a_question_and_a_passage_and_nothing_else(
+    folder, tmp_path, capsys, without_graphs
+):
+    """A broken record keeps its place, with `error`, and the exit status is 1."""
+    asked = [
+        {"id": 51, "question": "Who flew?", "answers": [{"text": "owl", "answer_start": 99}]},
+        {"question": " ", "answers": None},
+        {"question": "Where is it?", "answers": 1.5},
+        {"id": 51, "question": "Who?"},
+    ]
+    path, out = tmp_path / "q.json", tmp_path / "out.jsonl"
+    path.write_text(json.dumps([{"context": "An owl, the owl.", "qas": asked}]))
+    command = ["predict", str(folder), "--input", str(path)]
+    assert cli.main([*command, "--output", str(out)]) == 1
+    said = capsys.readouterr().err
+    assert "2 broken records have no answer:\n" in said
+    assert "question: must be text" in said and "id: occurs twice" in said
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [line["id"] for line in lines] == ["51", "q.json:2", "q.json:3", "q.json:4"]
+    assert ["error" in line for line in lines] == [False, True, False, True]
+    assert ["answer" in line for line in lines] == [True, False, True, False]
+    assert cli.main([*command, "--format", "squad"]) == 1
+    assert list(json.loads(capsys.readouterr().out)) == [line["id"] for line in lines]
+    assert cli.main([*command, "--on-error", "raise"]) == 1
+    assert "--on-error skip" in capsys.readouterr().err
+
+
+def test_evaluation_needs_texts_and_no_positions(folder, tmp_path, capsys, without_graphs):
+    table = tmp_path / "t.csv"
+    rows = "question,context,answer,answer_start\nWho?,An owl. An owl.,owl,99\n,An owl.,owl,3\n"
+    table.write_text(rows)
+    command = ["evaluate", str(folder), "--input", str(table)]
+    assert cli.main(command) == 1
+    assert "--on-error skip" in capsys.readouterr().err
+    assert cli.main([*command, "--on-error", "skip"]) == 0
+    said = capsys.readouterr()
+    assert "1 broken records are left out:\n" in said.err and "t.csv: line 3" in said.err

@@ -123,7 +123,7 @@ def test_a_recipe_trains_evaluates_and_predicts_the_users_file(table, capsys):
     with eagerly():
         assert cli.main(["train", "mine.yaml", "--set", *small]) == 0
         said = capsys.readouterr().out
-        assert re.search(r"Trained 1 of \d+ steps, ended by: time limit, in 0\.\d minutes", said)
+        assert re.search(r"Trained 1 of \d+ steps, ended by: time limit, in \d+\.\d minutes", said)
         assert cli.main(["evaluate", "runs/mine"]) == 0
         capsys.readouterr()
         nothing = ["evaluate", "runs/mine", "--set", "sources.0.test=null"]
@@ -135,7 +135,7 @@ def test_a_recipe_trains_evaluates_and_predicts_the_users_file(table, capsys):
         table.write_text("\n".join(["Frage,passage", *lines]))  # without answers
         assert cli.main(["predict", "runs/mine", "--input", str(table), "--format", "squad"]) == 0
     answers = json.loads(capsys.readouterr().out)
-    passages = {str(number): row["passage"] for number, row in enumerate(rows(), 1)}
+    passages = {f"mine.csv:{line}": row["passage"] for line, row in enumerate(rows(), 2)}
     assert answers.keys() == passages.keys()
     assert all(answers[name] in passage for name, passage in passages.items())
 
@@ -230,3 +230,22 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(table, tmp_path):
     with pytest.raises(ValueError, match="exists already"):
         experiments.init("mine", model="san", data=table)
     assert Path("mine.yaml").read_text() == "a user's own file"
+
+
+def test_broken_and_blank_records_are_counted(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"Who {n}?,An owl flew {n}.,owl" for n in range(9)]
+    lines += ["Why?,It slept.,", ",Nothing.,No"]
+    Path("t.csv").write_text("\n".join(["question,passage,answer", *lines]))
+    with pytest.raises(RecordError, match="line 12: question"):
+        experiments.init("t", model="san", data="t.csv")
+    said = experiments.init("t", model="san", data="t.csv", on_error="skip")
+    assert "10 questions, 9 with an answer, 1 blank answers (unknown)\n" in said
+    assert capsys.readouterr().err.startswith(
+        "1 broken records are left out:\n  t.csv: line 12: question"
+    )
+    assert "`--blank-answers none` reads a blank answer" in said
+    chosen = {"on_error": "skip", "blank_answers": "none"}
+    said = experiments.init("u", model="san", data="t.csv", **chosen)
+    assert "1 that the passages do not answer" in said
+    assert experiments.load("u.yaml").sources[0].options == chosen

@@ -106,6 +106,20 @@ def test_a_time_limit_ends_a_run_and_a_greater_one_goes_on(place, tmp_path, caps
     assert found["ended_by"] == "all steps done" and found["steps"] == 6
 
 
+@pytest.fixture
+def without_training(monkeypatch):
+    """A run is trained in no time: what is tested is which ones are, and on what."""
+
+    def train_run(plan, prepared):
+        [part] = prepared.splits(plan.experiment)
+        found = {"seed": plan.seed, "examples": len(list(part.train)), "ended_by": "all steps done"}
+        (plan.folder / "predictor").mkdir()
+        (plan.folder / "training.json").write_text(json.dumps(found))
+
+    monkeypatch.setattr(step, "train_run", train_run)
+
+
+@pytest.mark.usefixtures("without_training")
 def test_the_runs_of_a_grid(place, tmp_path, capsys):
     """Each is trained once; of a run in use the others are trained; fresh is about the chosen."""
     grid = "grid={variants: {narrow: {}, wide: {model.width: 8}}, seeds: [1, 2]}"
@@ -132,6 +146,7 @@ def experiments_below(run: Path) -> list[Path]:
     return trained_below(run)
 
 
+@pytest.mark.usefixtures("without_training")
 def test_a_variant_has_the_data_that_it_names(place, tmp_path):
     data.write_examples(place / "few.jsonl", [example(n) for n in range(24)])
     train(

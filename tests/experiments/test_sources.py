@@ -19,6 +19,7 @@ from tfmrc.experiments.sources import (
     test_examples,
     unique,
     validation_examples,
+    with_on_error,
 )
 
 
@@ -229,3 +230,11 @@ def test_references_of_answers_and_questions(tmp_path):
     }
     assert answer_references([both], "b") == {"1": ["an owl", "it"]}
     assert question_references([both]) == {"1": ["Who?"]}
+
+
+def test_a_command_replaces_what_a_recipe_does_at_broken_records(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"id": "1", "question": "Why?", "passages": ["So."]}\n{}\n')
+    chosen = recipe(Source("examples", test="a.jsonl"), Source("corpus", ("concise",), test="test"))
+    [part, _] = splits(with_on_error(chosen, "skip"), tmp_path)
+    assert [example.id for example in part.test or ()] == ["1"]
+    assert with_on_error(chosen, None) is chosen

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -106,4 +107,10 @@ for name, saved, options in (
 assert mlflow.pyfunc.load_model(str(place / "named")).model_config["other"] == 1
 ours.save_model(own, place / "without_code")
 assert "No module named 'own_reader'" in answers_of_a_new_process(place / "without_code")
+# The program of the page.
+os.chdir(sys.argv[1])
+predictor.save("runs/san_squad_quick")
+page = Path(__file__).parents[2] / "docs" / "integrations.md"
+[program] = re.findall(r"```python\n(import mlflow.*?)```", page.read_text("utf-8"), re.DOTALL)
+exec(program)
 print("done", mlflow.__version__)

@@ -23,8 +23,6 @@ def with_state():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: layers.MultiHeadAttention(3)(X, X), "Received: num_heads=3"),
-        (lambda: layers.TiedSelfAttention(3)(X), "num_heads=3"),
         (lambda: lexicon(), "num_pos=0"),
         (lambda: lexicon(num_ner=3), "num_ner=3"),
         (lambda: layers.WordEmbedding(9, 3)(np.array([[9]])), "from 0 to 8. Received: 9"),
@@ -32,11 +30,6 @@ def with_state():
         (lambda: layers.BidirectionalLSTM(2)(X, padding_mask=np.ones((1, 3), bool)), "shape"),
         (lambda: layers.ConcatenatedEncoder(blocks=("gru",)), "blocks="),
         (lambda: layers.ConcatenatedEncoder(hidden_dim=5), "hidden_dim=5"),
-        (lambda: layers.LayerNormalization(axis=1), "Received: axis="),
-        (lambda: layers.LayerNormalization(center=False), "center="),
-        (lambda: layers.LayerNormalization(rms_scaling=True), "Received: axis="),
-        (lambda: layers.MaxoutPointer("mean"), "combine=mean"),
-        (lambda: layers.OneStepAnswer(num_steps=2), "num_steps=2"),
         (lambda: layers.Dropout(1.0), "Received: rate=1.0"),
     ],
 )

@@ -272,17 +272,16 @@ def san_inputs(reading):
     return x | {"passage_encoder_ids": ids, "question_encoder_ids": ids[:, :, :5]}
 
 
-@pytest.mark.parametrize("use, reading", [("answer", "joint"), ("embedding", "separate")])
-def test_what_a_model_owes(use, reading):
+def test_what_a_model_owes():
     run_model_test(
         SAN,
         {
             **SMALL,
             "encoder": encoder(dropout=0.0).layer,
-            "encoder_use": use,
-            "reading": reading,
+            "encoder_use": "embedding",
+            "reading": "separate",
         },
-        san_inputs(reading),
+        san_inputs("separate"),
         compile_kwargs={
             "optimizer": "sgd",
             "loss": {"begin": SpanPositionNLL(), "end": SpanPositionNLL()},

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests import fresh_python
-from tests.models import duals, examples, questions
+from tests.models import duals, examples, predicted, questions
 
 MODELS = {
     "masque": lambda: examples.small(num_decoder_blocks=1, initializer_stddev=0.2),
@@ -45,6 +45,11 @@ outputs = {output: np.array(value) for output, value in model(x).items()}
 sources = {f"source/{n}": a for n, a in source.items()} | {f"x/{n}": a for n, a in x.items()}
 np.savez(sys.argv[3], ids=np.array(found.ids), score=np.array(found.score), **outputs, **sources)
 """
+
+
+def test_predictions_have_the_order_of_the_data_on_both_backends():
+    predicted.check()
+    assert fresh_python.run("-m", "tests.models.predicted", KERAS_BACKEND="jax") == "jax"
 
 
 @pytest.mark.slow

@@ -88,7 +88,7 @@ def test_trains_after_a_round_trip_of_its_configuration(variant):
         if not variable.path.endswith(WITHOUT):
             assert not np.array_equal(after, before[variable.path]), variable.path
     still = np.array_equal(ops.convert_to_numpy(again.word_embedding.words), words)
-    assert still != again.word_embedding.words_trainable
+    assert still != again.word_embedding.embeddings_trainable
 
 
 def test_steps_equal_teacher_forcing(variant):

@@ -20,7 +20,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "tfmrc/ops/chunks.py": ("tests/ops/test_chunks.py",),
     "tfmrc/ops/copying.py": (
         "tests/ops/test_copying.py",
-        "tests/properties/test_copying_properties.py",
+        "tests/ops/test_copying_properties.py",
     ),
     "tfmrc/ops/coverage.py": ("tests/ops/test_words_and_coverage.py",),
     "tfmrc/ops/dropout.py": (

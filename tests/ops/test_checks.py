@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from tfmrc.ops.checks import check_indices, check_rows, check_shape
+from tfmrc.ops.checks import check_indices, check_shape
 
 
 def test_shapes():
@@ -35,20 +35,3 @@ def test_indices(values, size, low, words):
         else:
             with pytest.raises(ValueError, match=re.escape(f"`ids` must hold {words}")):
                 check_indices("ids", convert(values), size, low=low, of="x")
-
-
-@pytest.mark.parametrize(
-    ("inputs", "message"),
-    [
-        ({"a": np.zeros((2, 9)), "b": np.zeros(2)}, None),
-        ([np.zeros(2), np.zeros(3)], None),
-        ({"a": np.zeros((2, 9)), "b": np.zeros(3)}, r"each example of the batch. .*b of shape"),
-        ({"a": np.zeros((2, 9)), "b": np.zeros((2, 0))}, r"at least one position; .*b of shape"),
-    ],
-)
-def test_rows(inputs, message):
-    if message is None:
-        check_rows(inputs)
-    else:
-        with pytest.raises(ValueError, match=message):
-            check_rows(inputs)

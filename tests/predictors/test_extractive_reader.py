@@ -6,9 +6,11 @@ import huggingface_hub
 import keras
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
 import tfmrc
-from tests.encoders import hugging_face_cases, unigram_tokenizers
+from tests.encoders import hugging_face_cases, torch_files, unigram_tokenizers
+from tests.encoders.torch_files import Tensor
 from tests.predictors.reader_reference import best_answers
 from tfmrc import Predictor, cli, encoders, models, preprocessing
 from tfmrc.experiments.answering import folder_digest
@@ -120,14 +122,13 @@ def test_no_answer(predictor, without_graphs):
     np.testing.assert_array_equal(before, head.bias.numpy())
     empty = predictor.answer(question="Who", passages=[])
     assert (empty.text, empty.start, empty.probability) == ("", -1, 0.0)
-    for threshold, text in ((none * 1.01, plain.text), (none * 0.99, "")):
+    for least, is_confident in ((0.99, True), (1.01, False)):
         answer = predictor.answer(
-            question=question, passages=passages, no_answer_threshold=threshold
+            question=question, passages=passages, min_probability=plain.probability * least
         )
-        assert answer.text == text
-        assert answer.probability == pytest.approx(plain.probability if text else none, abs=1e-6)
-    with pytest.raises(ValueError, match=r"from 0 to 1. Received: no_answer_threshold=1.5"):
-        predictor.answer(question=question, passages=passages, no_answer_threshold=1.5)
+        assert (answer.text, answer.is_confident) == (plain.text, is_confident)
+    with pytest.raises(ValueError, match=r"from 0 to 1. Received: min_probability=1.5"):
+        predictor.answer(question=question, passages=passages, min_probability=1.5)
 
 
 def test_an_ensemble_reads_by_the_mean_of_its_members_scores(predictor, tmp_path, without_graphs):
@@ -189,10 +190,8 @@ def test_bfloat16_rounds_the_scores(predictor, tmp_path, without_graphs):
 def test_precision_is_an_option_of_the_commands(predictor, tmp_path, without_graphs):
     """And part of what a prediction depends on: those in another precision are not taken over."""
     folder = predictor.save_hugging_face(tmp_path / "reader")
-    loaded, options = load_saved(folder, {"dtype": "bfloat16", "no_answer_threshold": 0.3})
-    assert loaded.model.encoder.compute_dtype == "bfloat16" and options == {
-        "no_answer_threshold": 0.3
-    }
+    loaded, options = load_saved(folder, {"dtype": "bfloat16", "min_probability": 0.3})
+    assert loaded.model.encoder.compute_dtype == "bfloat16" and options == {"min_probability": 0.3}
     digests = [folder_digest(folder, dtype) for dtype in (None, "bfloat16", "bfloat16")]
     assert digests[0] != digests[1] == digests[2]
     saved = tmp_path / "saved"
@@ -263,6 +262,21 @@ def test_a_name_of_the_hub(predictor, tmp_path, monkeypatch, capsys, without_gra
     assert cli.main(["answer", "hf://a/b", *question]) == 0
     assert capsys.readouterr().out.split("\n")[0] in "The owl named it."
     assert asked[1:] == [("a/b", None, True)]
+    monkeypatch.setenv("HOME", str(tmp_path))  # the cache as a folder, its weights a pickle
+    weights = load_file(version / "model.safetensors")
+    torch_files.write(version / "pytorch_model.bin", {n: Tensor(a) for n, a in weights.items()})
+    for name in ("model.safetensors", "tokenizer.json"):
+        (version / name).unlink()
+    for name, content in (
+        ("vocab.txt", b"\xef\xbb\xbf" + (version / "vocab.txt").read_bytes()),
+        ("config.json", (version / "config.json").read_bytes().replace(b"model_type", b"type")),
+    ):
+        (version / name).write_bytes(content)
+    for place in (f"~/{version.relative_to(tmp_path)}", "hf://a/b"):
+        old = tfmrc.load(place)
+        np.testing.assert_allclose(old.model.scores(one), scores[0], atol=1e-6)
+        assert old.preprocessor.subwords.pieces.id_of("the") == 4
+    assert asked[2:] == [("a/b", None, True)] * 2
     (version / "vocab.txt").unlink()
     (version / "vocab.txt").symlink_to(written / "manifest.json")
     with pytest.raises(ValueError, match="leads out of the folder"):
@@ -287,5 +301,5 @@ def test_folders_of_other_kinds_are_refused(predictor, tmp_path):
     with pytest.raises(ValueError, match="normalizer.type='BertNormalizer'"):
         changed("tokenizer.json", normalizer={"type": "NFC"})
     (folder / "model.safetensors").unlink()
-    with pytest.raises(FileNotFoundError, match="no model.safetensors"):
+    with pytest.raises(FileNotFoundError, match="model.safetensors"):
         load_hugging_face(folder)

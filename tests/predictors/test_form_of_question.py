@@ -6,7 +6,7 @@ import pytest
 import tfmrc
 from tests.predictors import test_daanet, test_extractive_reader, test_san
 from tests.running import eagerly
-from tests.serving.predictors import assert_same_arrays, make_predictor
+from tests.serving.predictors import EXPORT_OPTIONS, assert_same_arrays
 
 pytestmark = pytest.mark.usefixtures("exports_once")
 
@@ -15,18 +15,29 @@ PASSAGES = ["Mt. Brannoch is 1,310.5 metres high.", "Who named the hill?", "A mi
 CASES = {"one": PASSAGES[:1], "three": PASSAGES, "an empty one": [PASSAGES[0], "", PASSAGES[2]]}
 MADE = {
     "SAN": (test_san.make_predictor, {"num_return_sequences": 3}),
-    "Masque": (make_predictor, {"num_beams": 2, "num_return_sequences": 2, "max_length": 4}),
+    "Masque": (None, EXPORT_OPTIONS),
     "DAANet": (test_daanet.made, {"num_beams": 2, "num_return_sequences": 2, "max_length": 4}),
     "ExtractiveReader": (test_extractive_reader.make, {"num_return_sequences": 3}),
 }
-OUTPUTS = {"answer", "passage", "probability", "answers", "probabilities", "truncated"}
+OUTPUTS = {
+    "answer",
+    "passage",
+    "probability",
+    "answers",
+    "probabilities",
+    "truncated",
+    "is_confident",
+}
 OF_SPANS = {"start", "end", "starts", "ends", "answer_passages"}
 
 
 @pytest.fixture(scope="module", params=MADE)
 def case(request, tmp_path_factory):
-    """Predictor, options, and its export loaded."""
+    """Predictor, options, and its export loaded; Masque's are those of the whole run."""
     make, options = MADE[request.param]
+    if make is None:
+        predictor, path = map(request.getfixturevalue, ("predictor", "exported"))
+        return predictor, options, tfmrc.load(path)
     predictor = make()
     folder = tmp_path_factory.mktemp("exports") / request.param / "1"
     return predictor, options, tfmrc.load(predictor.export(folder, **options))

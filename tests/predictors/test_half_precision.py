@@ -15,7 +15,7 @@ EXAMPLES = [
     Example("2", "Who named the mill ?", PASSAGES, {"qa": ("Ode",)}),
 ]
 WORDS = sorted({word.lower() for text in PASSAGES for word in text.split()} | {"who", "?"})
-POLICIES = {"mixed_bfloat16": 0.06, "mixed_float16": 0.01}
+POLICIES = ("mixed_bfloat16", "mixed_float16")
 SIZES = {"word_dim": 8, "hidden_dim": 8}
 MASQUE = {
     **SIZES, "num_heads": 2, "intermediate_dim": 8, "num_shared_blocks": 1,
@@ -88,11 +88,10 @@ def test_predictors_answer_in_half_precision(make):
     with eagerly():
         expected = numbers(Predictor(model, preprocessor))
         assert ((expected >= 0) & (expected <= 1)).all() and (expected > 0).any()
-        for policy, tolerance in POLICIES.items():
-            half, preprocessor = make(policy)
-            half.set_weights(model.get_weights())
-            found = numbers(Predictor(half, preprocessor))
-            np.testing.assert_allclose(found, expected, rtol=5 * tolerance, atol=tolerance)
+        half, preprocessor = make("mixed_float16")  # bfloat16, on which less can fail, in exports
+        half.set_weights(model.get_weights())
+        found = numbers(Predictor(half, preprocessor))
+    np.testing.assert_allclose(found, expected, rtol=0.05, atol=0.01)
 
 
 @pytest.mark.slow

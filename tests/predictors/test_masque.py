@@ -117,7 +117,7 @@ WRONG = [
     (ValueError, "one of qa, nlg. Received: style='verse'",
      lambda p: p.answer(**ASKED, style="verse")),
     (TypeError, "did you mean `num_beams`?", lambda p: p.answer(**ASKED, num_beam=2)),
-    (ValueError, "num_return_sequences=2, num_beams=1",
+    (ValueError, "num_beams=1, num_beam_groups=1, num_return_sequences=2",
      lambda p: p.answer(**ASKED, num_return_sequences=2)),
     (ValueError, "`pasages` is unknown; did you mean `passages`?",
      lambda p: p.run("serving_default", {"question": [], "pasages": [], "style": []})),

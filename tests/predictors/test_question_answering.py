@@ -61,6 +61,17 @@ def test_top_k_is_a_list_of_different_texts(answerer):
     assert isinstance(answerer(question=QUESTION, context="owl", top_k=3), list)
 
 
+def test_the_marks_of_the_last_letter_belong_to_an_answer(predictor, answerer):
+    passages = ["owl\u0301", "", "mill\u0302\u0323 \u0301"]
+    answer = predictor.answer(question=QUESTION, passages=passages, num_return_sequences=2)
+    for found in (answer, *answer.alternatives):
+        assert (found.start, found.end) == {0: (0, 4), 2: (0, 6)}[found.passage]
+        assert found.text == passages[found.passage][: found.end]
+    ask = {"question": QUESTION, "context": passages[0]}
+    for options, expected in (({}, passages[0]), ({"legacy": True}, "owl")):
+        assert answerer(**ask, **options)["answer"] == expected
+
+
 def test_no_answer_is_one_of_the_answers(answerer):
     results = answerer(question=QUESTION, context=CONTEXT, top_k=50, handle_impossible_answer=True)
     assert {"", "owls"} <= {result["answer"] for result in results}
@@ -124,21 +135,13 @@ def test_old_and_mended_numbers(predictor, answerer):
     [
         ((), {"question": "a", "context": None}, ValueError, "context=None"),
         ((), {"question": ["a"], "context": ["b", "c"]}, ValueError, "zip"),
-        ((), {"question": "a", "context": "b", "topk": 2}, TypeError, "did you mean `top_k`"),
+        ((), {"question": "a", "context": "b", "topk": 2}, TypeError, "argument 'topk'"),
         ((), {"question": "a", "context": "b", "doc_stride": 30}, ValueError, "must have room"),
     ],
 )
 def test_wrong_calls(answerer, arguments, options, error, message):
     with pytest.raises(error, match=message):
         answerer(*arguments, **options)
-
-
-def test_a_model_that_does_not_answer_is_refused_at_once():
-    words = text.Vocabulary("who flew an owl".split())
-    model = models.MaxoutPointerQG(vocabulary_size=8, word_dim=4, hidden_dim=4)
-    asks = tfmrc.Predictor(model, preprocessing.MaxoutPointerQGPreprocessor(words))
-    with pytest.raises(ValueError, match="does not answer questions; it has the tasks ask"):
-        tfmrc.pipeline("question-answering", asks)
 
 
 def test_other_predictors_answer_in_batches():

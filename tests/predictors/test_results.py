@@ -58,7 +58,7 @@ def test_a_row_of_outputs_becomes_a_text_with_its_words(form):
     assert [word["text"] for word in found.pop("words")] == ["8,611", "m"]
     assert found == {
         "text": "8,611 m", "probability": 0.75, "log_probability": -0.25, "score": -0.5,
-        "truncated": False, "finished": True, "relevance": [0.25, 0.75],
+        "is_confident": True, "truncated": False, "finished": True, "relevance": [0.25, 0.75],
         "answerable_probability": 0.875,
     }  # fmt: skip
 
@@ -67,6 +67,10 @@ def test_an_empty_answer_and_one_of_strange_bytes():
     empty = read_answer(OUTPUTS, 1, num_passages=1)
     assert (empty.text, empty.words, empty.relevance, empty.passage) == ("", (), (0.0,), None)
     assert empty.describe().startswith("(no words)\n")
+    unsure = read_answer(OUTPUTS | {"is_confident": np.array([False] * 3)}, 0)
+    assert not unsure.is_confident and unsure.text == "8,611 m"
+    assert unsure.describe().startswith("(not found; candidate: 8,611 m)\n")
+    assert "(not found; candidate: 8,611 m)" in unsure._repr_html_()
     strange = read_answer(OUTPUTS, 2)
     assert strange.words == (Word("\ufffd", "question", None, 0, 1, MIXTURE, "\ufffd"),)
     assert strange.passage == 0

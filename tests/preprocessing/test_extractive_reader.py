@@ -178,6 +178,6 @@ def test_only_labelled_questions_are_trained_to_have_no_answer(encoder):
         Example(str(label), "Who?", ("a",), answerable=label) for label in (True, False, None)
     ]
     reader = make(encoder, unanswerable=True)
-    _, y, weight = next(iter(reader.dataset(examples, batch_size=3, bucket=False)))
+    _, y, weight = next(iter(reader.dataset(examples, batch_size=3)))
     assert y["begin"].numpy().tolist() == y["end"].numpy().tolist() == [-1, 0, -1]
     assert weight["begin"].numpy().tolist() == [0.0, 3.0, 0.0]

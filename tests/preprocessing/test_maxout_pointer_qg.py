@@ -147,7 +147,7 @@ def test_batches_of_examples_with_the_answers_own_place():
         Example("2", "Who met the king in the rain?", ("Ada did.",), {"span": ("Ada",)}),
     ]
     preprocessor = built(context="sentence")
-    ((x, y, weight),) = make_dataset(examples, preprocessor, 2, bucket=False)
+    ((x, y, weight),) = make_dataset(examples, preprocessor, 2)
     assert set(x) == {"passage_ids", "answer_tags", "extended_ids", "question_ids", "target_ids"}
     assert x["passage_ids"].shape == (2, 7) and x["answer_tags"][0, 5] == 1
     assert x["passage_ids"][0, 0] == 6  # The

@@ -144,7 +144,7 @@ def test_batches_for_fit():
                 spans=(Span(0, 19, 23),)),
     ]  # fmt: skip
     preprocessor = built(passage_length=4, stride=4)
-    x, y, weight = next(iter(make_dataset(examples, preprocessor, 4, bucket=False)))
+    x, y, weight = next(iter(make_dataset(examples, preprocessor, 4)))
     assert set(x) == {"question_ids", "passage_ids", "exact_match"}
     np.testing.assert_array_equal(y["begin"], [0, -1, -1])
     np.testing.assert_array_equal(y["end"], [1, -1, -1])

@@ -52,7 +52,7 @@ def records_of(one):
 def batches(preprocessor, static):
     """Batches of one example: of one shape from the graph of a dataset, others without a graph."""
     if static:
-        options = {"bucket": False, "static_shapes": True}
+        options = {"static_shapes": True}
         found = make_dataset(EXAMPLES, preprocessor, 1, **options)
     else:
         found = [preprocessor.batch(records_of(each)) for each in EXAMPLES]

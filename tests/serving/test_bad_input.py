@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.serving.predictors import run_loader
+from tests.serving.predictors import REQUEST, assert_same_outputs, run_loader
 
 LONG = " ".join(f"word{i % 977}" for i in range(100_000))
 
@@ -51,8 +51,13 @@ def replies(exported):
     """All requests one after another through one process of the C API: a crash would end it."""
     asked = {**ANSWERED, **REFUSED}
     mixed = joined(*(r for r, _ in ANSWERED.values()))
-    found = run_loader("c_api_loader.py", exported, [*(r for r, _ in asked.values()), mixed])
-    return dict(zip([*asked, "mixed"], found, strict=True))
+    requests = [*(r for r, _ in asked.values()), mixed, REQUEST]
+    found = run_loader("c_api_loader.py", exported, requests)
+    return dict(zip([*asked, "mixed", "usual"], found, strict=True))
+
+
+def test_a_process_in_c_gives_the_same_answers(replies, answer_arrays):
+    assert_same_outputs(replies["usual"]["outputs"], answer_arrays)
 
 
 @pytest.mark.parametrize("case", ANSWERED)

@@ -44,10 +44,10 @@ def test_a_graph_that_calls_python_is_found():
     assert python_operations(outer.get_concrete_function().graph.as_graph_def()) == ["EagerPyFunc"]
 
 
-@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
-def test_a_process_without_tfmrc_gives_the_same_answers(exported, answer_arrays, loader):
+def test_a_process_without_tfmrc_gives_the_same_answers(exported, answer_arrays):
+    """In Python; in C: `tests/serving/test_bad_input.py`."""
     alone = {name: values[1:2] for name, values in REQUEST.items()}
-    together, single = run_loader(loader, exported, [REQUEST, alone])
+    together, single = run_loader("tf_loader.py", exported, [REQUEST, alone])
     assert_same_outputs(together["outputs"], answer_arrays)
     assert single["outputs"]["answer"] == together["outputs"]["answer"][1:2]
     np.testing.assert_allclose(
@@ -93,6 +93,7 @@ def test_the_signature_has_the_documented_names_and_types(exported):
         "relevance": ("float32", [None, 3]),
         "answerable_probability": ("float32", [None]),
         "truncated": ("bool", [None]),
+        "is_confident": ("bool", [None]),
     }
 
 

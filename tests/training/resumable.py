@@ -18,7 +18,7 @@ import numpy as np
 from tests.training import toy
 from tfmrc import training
 
-BATCHES, STEPS, EPOCHS = 7, 5, 4
+BATCHES, STEPS, EPOCHS = 7, 5, 3
 
 
 class Kill(keras.callbacks.Callback):

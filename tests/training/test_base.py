@@ -62,8 +62,6 @@ def test_errors():
         training.compile_arguments(models.SAN(**SMALL), steps=10, epoch_per_halving=1)
     with pytest.raises(ValueError, match="register_training"):
         training.compile_arguments(toy.model(), steps=10)
-    with pytest.raises(ValueError, match="Received: warmup_steps=10, steps=10"):
-        training.masque(steps=10, warmup_steps=10)
 
 
 def test_float16_scales_the_loss_and_lacking_parts_are_dropped():

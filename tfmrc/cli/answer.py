@@ -1,7 +1,7 @@
 """Answer one question.
 
-An export needs TensorFlow and no model code. The key of a server is read from the variable
-TFMRC_API_KEY.
+Without a model the ready reader answers (English; `pip install tfmrc[minilm]`). An export needs
+TensorFlow and no model code. The key of a server is read from the variable TFMRC_API_KEY.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc.cli import asking
-from tfmrc.cli.parsing import print_json, utf8
+from tfmrc.cli.parsing import utf8
+from tfmrc.utils.pipes import print_json, print_text
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    asking.add_model(parser, "masque")
+    asking.add_model(parser, "masque", default="ready")
     parser.add_argument("--question", type=utf8, required=True, help="the question")
     parser.add_argument(
         "--passage", type=utf8, action="append", required=True, help="a passage; may be repeated"
@@ -32,7 +33,7 @@ def run(options: Namespace) -> None:
     if options.json:
         print_json(answer.to_json())
     else:
-        print(answer.describe())
+        print_text(answer.describe())
     if options.html is not None:
         _write_page(answer, options)
 
@@ -51,7 +52,7 @@ def _write_page(answer: Any, options: Namespace) -> None:
         question=options.question,
         passages=options.passage[: len(relevance or options.passage)],
         relevance=relevance,
-        title=answer.text or "(no answer)",
+        title=answer.headline,
         note=", style ".join(part for part in (options.model, options.style) if part),
     )
     Path(options.html).parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,8 @@ TFMRC_API_KEY.
 from argparse import ArgumentParser, Namespace
 
 from tfmrc.cli import asking
-from tfmrc.cli.parsing import print_json, utf8
+from tfmrc.cli.parsing import utf8
+from tfmrc.utils.pipes import print_json, print_text
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -25,18 +26,13 @@ def run(options: Namespace) -> None:
             questions = [best, *best.alternatives]
         elif hasattr(predictor, "generate_from_passage"):
             (questions,) = predictor.generate_from_passage([options.passage], **search)
-        elif any(task.target == "question" for task in predictor.tasks):
+        else:
             raise ValueError(
                 f"{type(predictor).__name__} finds no answers to ask about; pass --answer. "
                 "Received: no --answer"
-            )
-        else:
-            raise ValueError(
-                f"{type(predictor).__name__} answers questions and asks none: use `tfmrc answer`. "
-                f"Received: {options.model}"
             )
     if options.json:
         print_json([question.to_json() for question in questions])
     else:
         texts = [question.describe() for question in questions]
-        print("\n".join(texts) or "(found nothing to ask about)")
+        print_text("\n".join(texts) or "(found nothing to ask about)")

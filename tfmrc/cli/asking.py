@@ -9,12 +9,15 @@ from typing import Any
 from tfmrc.cli.parsing import add_imports
 
 
-def add_model(parser: ArgumentParser, name: str) -> None:
+def add_model(parser: ArgumentParser, name: str, default: str | None = None) -> None:
     """Adds the argument `model`, `--json` and `--import`; `name` is that of an example."""
     parser.add_argument(
         "model",
+        nargs=None if default is None else "?",
+        default=default,
         help=f"an export, such as savedmodels/{name}/1, a run, a saved predictor, or the address "
-        f"of a served model, such as http://127.0.0.1:8501/v1/models/{name}",
+        f"of a served model, such as http://127.0.0.1:8501/v1/models/{name}"
+        + ("" if default is None else f"; default: {default}"),
     )
     parser.add_argument("--json", action="store_true", help="print all outputs as JSON")
     add_imports(parser)

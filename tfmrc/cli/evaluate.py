@@ -13,6 +13,7 @@ from tfmrc.cli.parsing import (
     add_data,
     add_grid,
     add_imports,
+    add_on_error,
     add_settings,
     columns_of,
     settings_of_run,
@@ -31,6 +32,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="with --input: rules of scoring, such as plain (the default), squad (only exact match "
         "and F1) or narrativeqa",
     )
+    add_on_error(
+        parser, None, "stop, or leave it out; default: as the run's recipe says, else stop"
+    )
     add_data(parser)
     add_grid(parser)
     add_settings(parser)
@@ -40,6 +44,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     from tfmrc import experiments
     from tfmrc.experiments.loading import override
+    from tfmrc.experiments.sources import with_on_error
     from tfmrc.experiments.steps.evaluate import verdict
 
     on_file = options.input is not None
@@ -55,9 +60,10 @@ def run(options: Namespace) -> int:
             rules=options.rules or "plain",
             options=override({}, options.set),
             columns=columns_of(options.columns),
+            on_error=options.on_error or "raise",
         )
         return 0
-    settings = settings_of_run(options)
+    settings = with_on_error(settings_of_run(options), options.on_error)
     reports = experiments.evaluate(
         options.run,
         settings=settings,

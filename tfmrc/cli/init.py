@@ -1,12 +1,12 @@
 """Write a recipe for your own file of questions.
 
-The recipe trains a model on the file: CSV, TSV, JSON, JSON lines, Parquet, SQuAD or another
+The recipe trains a model on the file: CSV, TSV, JSON, Excel, Parquet, SQuAD or another
 official form.
 """
 
 from argparse import ArgumentParser, Namespace
 
-from tfmrc.cli.parsing import add_columns, columns_of
+from tfmrc.cli.parsing import add_columns, add_on_error, columns_of
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -21,6 +21,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--data", required=True, metavar="FILE", help="the questions to train on")
     parser.add_argument("--test", metavar="FILE", help="the questions to report on")
     add_columns(parser)
+    add_on_error(parser, "raise", "stop (the default), or leave it out, as the recipe will")
+    parser.add_argument(
+        "--blank-answers",
+        choices=("unknown", "none"),
+        default="unknown",
+        help="whether a blank answer is unknown (the default) or says that there is none",
+    )
     parser.add_argument(
         "--encoder",
         help="a pretrained encoder, such as minilm; default: minilm for a reader, else none",
@@ -37,5 +44,7 @@ def run(options: Namespace) -> None:
         test=options.test,
         columns=columns_of(options.columns),
         encoder=options.encoder,
+        on_error=options.on_error,
+        blank_answers=options.blank_answers,
     )
     print(path)

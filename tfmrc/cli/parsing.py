@@ -1,7 +1,7 @@
 """The parser of a command, which names the nearest flag, and the options of several commands."""
 
 import argparse
-import json
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Any
 
 from tfmrc.utils.arguments import nearest
 
-MODEL = "a run, a saved predictor, or a Hugging Face reader (hf://owner/name)"
+MODEL = "a run, a saved predictor, ready, or a Hugging Face reader (hf://owner/name)"
 
 
 class Parser(argparse.ArgumentParser):
@@ -17,6 +17,12 @@ class Parser(argparse.ArgumentParser):
 
     The help of a command with `--set` lists all settings.
     """
+
+    def add_argument(self, *names: Any, **options: Any) -> argparse.Action:
+        """Adds an argument; in those of files and folders `~` is the home folder."""
+        if names[0][0] != "-" or options.get("metavar") in ("FILE", "FOLDER"):
+            options.setdefault("type", os.path.expanduser)
+        return super().add_argument(*names, **options)
 
     def format_help(self) -> str:
         text = super().format_help()
@@ -82,6 +88,22 @@ def add_grid(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seeds", nargs="+", type=int, metavar="N", help="seeds of a grid; default: all"
     )
+
+
+def add_on_error(parser: argparse.ArgumentParser, default: str | None, does: str) -> None:
+    """Adds `--on-error`."""
+    parser.add_argument(
+        "--on-error", choices=("raise", "skip"), default=default, help=f"at a broken record: {does}"
+    )
+
+
+def recipe_of(options: argparse.Namespace, *changes: str) -> Any:
+    """Returns the experiment of a recipe with the changes of a command."""
+    from tfmrc import experiments
+    from tfmrc.experiments.sources import with_on_error
+
+    experiment = experiments.load(experiments.find_recipe(options.recipe), *options.set, *changes)
+    return with_on_error(experiment, options.on_error)
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:
@@ -154,8 +176,3 @@ def utf8(word: str) -> str:
     Python gives them as lone surrogates, which cannot be encoded.
     """
     return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", word)
-
-
-def print_json(value: Any) -> None:
-    """Prints a value as JSON."""
-    print(json.dumps(value, ensure_ascii=False, indent=2))

@@ -1,7 +1,8 @@
 """Answer the questions of a file.
 
 The file is a table with the columns question and passage (CSV, TSV, JSON, Parquet), JSON lines
-with id, question and passages, or an official form.
+with id, question and passages, or an official form. Nothing but these is read. A broken record
+makes the exit status 1.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -10,6 +11,7 @@ from tfmrc.cli.parsing import (
     MODEL,
     add_columns,
     add_imports,
+    add_on_error,
     add_settings,
     columns_of,
     settings_or_options,
@@ -30,19 +32,22 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="form of standard output: texts, JSON lines, or one object from id to text; default: "
         "texts on a terminal, JSON lines elsewhere",
     )
+    add_on_error(parser, "skip", "stop, or write its error in place of an answer (the default)")
     add_settings(parser)
     add_imports(parser)
 
 
-def run(options: Namespace) -> None:
+def run(options: Namespace) -> int:
     from tfmrc import experiments
 
-    experiments.predict(
+    errors = experiments.predict(
         options.run,
         options.input,
         options.output,
         task=options.task,
         form=options.format,
         columns=columns_of(options.columns),
+        on_error=options.on_error,
         **settings_or_options(options),
     )
+    return 1 if errors else 0

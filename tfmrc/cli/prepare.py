@@ -2,13 +2,14 @@
 
 from argparse import ArgumentParser, Namespace
 
-from tfmrc.cli.parsing import add_data, add_imports, add_settings
+from tfmrc.cli.parsing import add_data, add_imports, add_on_error, add_settings, recipe_of
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("recipe", help="a YAML file, or the name of a recipe of tfmrc")
     parser.add_argument("--run", metavar="FOLDER", help="the run's folder; default: runs/NAME")
     add_data(parser)
+    add_on_error(parser, None, "stop, or leave it out; default: as the recipe says, else stop")
     add_settings(parser)
     add_imports(parser)
 
@@ -16,5 +17,4 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> None:
     from tfmrc import experiments
 
-    experiment = experiments.load(experiments.find_recipe(options.recipe), *options.set)
-    experiments.prepare(experiment, data=options.data, run=options.run)
+    experiments.prepare(recipe_of(options), data=options.data, run=options.run)

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from tfmrc.cli import (
     answer,
     ask,
+    calibrate,
     compare,
     evaluate,
     export,
@@ -30,7 +31,7 @@ from tfmrc.cli import (
 )
 from tfmrc.cli.parsing import Parser
 from tfmrc.utils.memory import keep_freed_memory
-from tfmrc.utils.pipes import run_piped
+from tfmrc.utils.pipes import print_text, run_piped
 from tfmrc.utils.run_imports import import_modules
 
 COMMANDS: dict[str, list[tuple[ModuleType, str]]] = {
@@ -40,6 +41,7 @@ COMMANDS: dict[str, list[tuple[ModuleType, str]]] = {
         (predict, "RUN"),
         (score, "FILE"),
         (compare, "FILE FILE"),
+        (calibrate, "MODEL"),
     ],
     "Use": [
         (answer, "MODEL"),
@@ -54,7 +56,8 @@ WITHOUT_TENSORFLOW = (score, compare)
 ABOUT = "Machine reading with Keras: train a model, score it, export it, ask it.\n"
 WORDS = """
 RECIPE is a YAML file or a recipe of tfmrc (san_squad), RUN the folder that `train`
-writes (runs/NAME), MODEL an export, a run or the address of a served model.
+writes (runs/NAME), MODEL an export, a run, the address of a served model, or `ready`,
+the reader of English that comes with tfmrc and answers without training.
 `tfmrc COMMAND --help` describes the flags and settings of a command."""
 
 __all__ = ["main", "parser"]
@@ -88,6 +91,7 @@ def _main(words: Sequence[str]) -> int:
         if options.module not in WITHOUT_TENSORFLOW:
             import_tensorflow()
         import_modules(getattr(options, "imports", ()))
+        _find_ready(options)
         with _sigterm_interrupts(options.module is train):
             return options.module.run(options) or 0
     except KeyboardInterrupt as interruption:
@@ -98,7 +102,8 @@ def _main(words: Sequence[str]) -> int:
     except (ValueError, OSError, ImportError) as error:
         if isinstance(error, ImportError) and "pip install" not in str(error):
             raise  # the installation is broken; no extra is missing
-        print(f"tfmrc {words[0]}: {error}", file=sys.stderr)
+        notes = getattr(error, "__notes__", [])
+        print_text("\n".join([f"tfmrc {words[0]}: {error}", *notes]), sys.stderr)
         return 1
 
 
@@ -164,6 +169,16 @@ def import_tensorflow() -> None:
             gc.enable()
             os.dup2(saved, 2)
             os.close(saved)
+
+
+def _find_ready(options: argparse.Namespace) -> None:
+    """Puts the folder of the ready reader in place of its name."""
+    for name in ("model", "run", "folder"):
+        if getattr(options, name, None) == "ready":
+            from tfmrc.predictors import ready
+
+            find = ready.ready_exports if options.module is serve else ready.ready_folder
+            setattr(options, name, str(find()))
 
 
 def _name(module: ModuleType) -> str:

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tfmrc.cli.parsing import add_imports, print_json
+from tfmrc.cli.parsing import add_imports
+from tfmrc.utils.pipes import print_json
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -12,7 +12,7 @@ from tfmrc.cli.parsing import add_imports
 
 def add_arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    add("folder", help="the folder of the exports NAME/VERSION, such as savedmodels")
+    add("folder", help="the folder of the exports NAME/VERSION, such as savedmodels; or ready")
     add("--host", default="127.0.0.1", help="address to listen on (127.0.0.1); 0.0.0.0 for all")
     add("--port", type=int, default=8501, help="port of REST (8501); 0 for a free one")
     add("--grpc-port", type=int, default=8500, help="port of gRPC (8500); 0 for a free one")
@@ -22,12 +22,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=float,
         default=2.0,
         metavar="S",
-        help="seconds between two looks for new versions (2)",
+        help="seconds between checks for new versions (2)",
     )
     add(
         "--api-key-file",
         metavar="FILE",
-        help="file of the key that requests must have; default: the variable TFMRC_API_KEY, if set",
+        help="file with the key that requests need; default: the variable TFMRC_API_KEY, if set",
     )
     add("--certificate", metavar="FILE", help="PEM file, for TLS")
     add("--private-key", metavar="FILE", help="PEM file of the certificate's key")

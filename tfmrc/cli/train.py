@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from tfmrc.cli import prepare
-from tfmrc.cli.parsing import add_grid
+from tfmrc.cli.parsing import add_grid, recipe_of
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -22,20 +22,31 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="FOLDER",
         help="start from the model of a run or a saved predictor",
     )
+    parser.add_argument(
+        "--hosts",
+        metavar="N",
+        help="train on N hosts, each with this command and a --rank (KERAS_BACKEND=jax); auto "
+        "detects them under Slurm, Open MPI and Kubernetes",
+    )
+    parser.add_argument("--rank", type=int, help="with --hosts N: number of this host, from 0")
+    parser.add_argument(
+        "--coordinator", metavar="HOST:PORT", help="with --hosts N: a free port of host 0"
+    )
     add_grid(parser)
 
 
 def run(options: Namespace) -> None:
     from tfmrc import experiments
-    from tfmrc.training import NonFiniteError
+    from tfmrc.training import data_parallel
 
-    changes = list(options.set)
+    if options.hosts is not None:
+        hosts = None if options.hosts == "auto" else int(options.hosts)
+        data_parallel(hosts, options.rank, options.coordinator)
+
+    changes = []
     if options.start_from is not None:
         changes.append(f"start_from={json.dumps(str(Path(options.start_from).resolve()))}")
-    experiment = experiments.load(experiments.find_recipe(options.recipe), *changes)
+    experiment = recipe_of(options, *changes)
     places = {"data": options.data, "run": options.run}
     chosen = {"variants": options.variants, "seeds": options.seeds}
-    try:
-        experiments.train(experiment, **places, **chosen, fresh=options.fresh)
-    except NonFiniteError as error:  # the settings are at fault, not the program
-        raise ValueError(str(error)) from error
+    experiments.train(experiment, **places, **chosen, fresh=options.fresh)

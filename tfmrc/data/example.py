@@ -161,15 +161,7 @@ class Example:
         Raises:
             ValueError, TypeError: The line is not JSON or not an example.
         """
-        return cls.from_record(json.loads(line))
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> "Example":
-        """Returns the example of a parsed line of JSON.
-
-        Raises:
-            ValueError, TypeError: The value is not an example.
-        """
+        record = json.loads(line)
         return cls(**{**record, "spans": [Span(*span) for span in record.get("spans", ())]})
 
 

@@ -6,16 +6,19 @@ import sqlite3
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, Any, Literal, Protocol
+from typing import IO, Any, Literal
 
 from tfmrc.data.example import Example
-from tfmrc.utils.files import replacing
+from tfmrc.utils.files import replacing, user_path
+from tfmrc.utils.progress import WatchedFile
 
 OnError = Literal["raise", "skip"]
+Labels = Literal["all", "texts", "none"]
 
 MAX_KEPT_ERRORS = 20
 """The number of errors that a report stores; all errors are counted."""
@@ -29,6 +32,7 @@ class RecordError(ValueError):
         path: str or path. The file.
         record: str. The line or the id of the record.
         field: str. The field that is wrong. Default: None, the whole record.
+        id: str. The id of the record. Default: None, the file and the record.
 
     Example:
 
@@ -39,27 +43,24 @@ class RecordError(ValueError):
     """
 
     def __init__(
-        self, message: str, *, path: str | PathLike, record: str, field: str | None = None
+        self,
+        message: str,
+        *,
+        path: str | PathLike,
+        record: str,
+        field: str | None = None,
+        id: str | None = None,
     ) -> None:
         self.message = message
         self.path = fspath(path)
         self.record = record
         self.field = field
+        self.id = f"{Path(path).name}:{record}" if id is None else id
         super().__init__(": ".join(p for p in (self.path, record, field, message) if p))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.message, self.path, self.record, self.field)
-
-
-def _rebuild(message: str, path: str, record: str, field: str | None) -> RecordError:
-    return RecordError(message, path=path, record=record, field=field)
-
-
-class Location(Protocol):
-    """The location of a record, such as `tfmrc.data.formats.fields.RecordLocation`."""
-
-    path: str | PathLike
-    record: str
+        named: Any = {"path": self.path, "record": self.record, "field": self.field, "id": self.id}
+        return partial(RecordError, self.message, **named), ()
 
 
 class Report:
@@ -67,44 +68,58 @@ class Report:
 
     Args:
         on_error: str. ``"raise"`` or ``"skip"``. Default: ``"raise"``.
+        labels: str. See `ExampleStream`. Default: ``"all"``.
 
     Attributes:
         read: int. Number of examples read.
         skipped: int. Number of broken records skipped.
-        fields: Counter. Number of broken records per field.
-        notes: Counter. Number of records left out by the reader's rules, per reason. These are
-            not errors: a question outside the subset, for example.
+        notes: Counter. Number of records that the reader's rules left out or repaired, per reason.
+            These are not errors: a question outside the subset, for example.
         errors: list of `RecordError`. The first `MAX_KEPT_ERRORS` errors.
-        location: Location of the latest example. A reader sets it before it yields an example
-            whose id must be unique; None if ids are not checked.
+        location: `tfmrc.data.formats.fields.RecordLocation` of the latest example. A reader sets
+            it before it yields an example whose id must be unique; None if ids are not checked.
     """
 
-    def __init__(self, on_error: OnError = "raise") -> None:
+    def __init__(self, on_error: OnError = "raise", labels: Labels = "all") -> None:
         self.on_error = on_error
+        self.labels = labels
         self.read = 0
         self.skipped = 0
-        self.fields: Counter[str] = Counter()
         self.notes: Counter[str] = Counter()
         self.errors: list[RecordError] = []
-        self.location: Location | None = None
+        self.location: Any = None
+        self._new: list[RecordError] = []
 
     def error(self, error: RecordError) -> None:
         """Raises the error, or counts its record as skipped."""
         if self.on_error == "raise":
+            error.add_note("`--on-error skip` (on_error='skip') leaves such records out.")
             raise error
+        self._new.append(error)
         self.skipped += 1
-        self.fields[error.field or "record"] += 1
         if len(self.errors) < MAX_KEPT_ERRORS:
             self.errors.append(error)
 
+    @contextmanager
+    def checked(self) -> Iterator[None]:
+        """Reports an error that a record raises in the block."""
+        try:
+            yield
+        except RecordError as error:
+            self.error(error)
+
+    def new_errors(self) -> Iterator[RecordError]:
+        """Yields the errors since the last call."""
+        errors, self._new = self._new, []
+        yield from errors
+
     def note(self, what: str) -> None:
-        """Counts a record that the reader's rules leave out."""
+        """Counts a record that the reader's rules leave out or repair."""
         self.notes[what] += 1
 
     def take(self, other: "Report") -> None:
         """Adds the counts and errors of another report, that of an underlying stream."""
         self.skipped += other.skipped
-        self.fields.update(other.fields)
         self.notes.update(other.notes)
         self.errors = (self.errors + other.errors)[:MAX_KEPT_ERRORS]
 
@@ -117,7 +132,7 @@ class Report:
 class ExampleStream:
     """An iterable of examples that reads its file again on every pass.
 
-    No examples are held in memory.
+    No examples are held in memory. A record with a blank question is broken.
 
     Args:
         read: callable. Takes a `Report`, opens the file, yields its examples and reports broken
@@ -128,6 +143,9 @@ class ExampleStream:
 
     Attributes:
         report: `Report`. Counts and errors of the latest pass.
+        labels: str. What must be right beside question and passages: ``"all"``, ``"texts"``
+            (answers without their positions, for scores) or ``"none"`` (for predictions).
+            Default: ``"all"``.
 
     Raises:
         ValueError: ``on_error`` is neither ``"raise"`` nor ``"skip"``.
@@ -140,6 +158,7 @@ class ExampleStream:
             raise ValueError(f'on_error is "raise" or "skip". Received: on_error={on_error!r}')
         self._read = read
         self._on_error = on_error
+        self.labels: Labels = "all"
         self.report = Report(on_error)
 
     @property
@@ -148,19 +167,34 @@ class ExampleStream:
         return self.report.skipped
 
     def __iter__(self) -> Iterator[Example]:
-        self.report = report = Report(self._on_error)
-        with _Ids() as ids:
+        return (record for record in self.records() if isinstance(record, Example))
+
+    def records(self) -> Iterator[Example | RecordError]:
+        """Yields the examples, and the errors of skipped records in their place."""
+        self.report = report = Report(self._on_error, self.labels)
+        with closing(_Ids()) as ids:
             for example in self._read(report):
-                location = report.location
-                first = None if location is None else ids.first(example.id, location.record)
-                if location is not None and first is not None:
-                    message = f"occurs twice; it is also that of {first}. Received: {example.id!r}"
-                    report.error(
-                        RecordError(message, path=location.path, record=location.record, field="id")
-                    )
-                    continue
-                report.read += 1
-                yield example
+                with report.checked():
+                    if report.location is not None:
+                        _check(example, report, ids)
+                    yield from report.new_errors()
+                    report.read += 1
+                    yield example
+            yield from report.new_errors()
+
+
+def _check(example: Example, report: Report, ids: "_Ids") -> None:
+    """Raises a `RecordError` for an example that is broken in any form."""
+    location = report.location
+    first = ids.first(example.id, location.record)
+    if first is not None:
+        location.id = location.place
+        message = f"occurs twice; it is also that of {first}. Received: {example.id!r}"
+        raise location.error(message, "id")
+    if not example.question.strip():
+        raise location.error(f"must not be blank. Received: {example.question!r}", "question")
+    if report.labels == "none" and not any(passage.strip() for passage in example.passages):
+        raise location.error(f"one must have text. Received: {example.passages!r}", "passages")
 
 
 @dataclass(frozen=True)
@@ -180,10 +214,7 @@ class _Ids:
     def __init__(self) -> None:
         self._database: sqlite3.Connection | None = None
 
-    def __enter__(self) -> "_Ids":
-        return self
-
-    def __exit__(self, *error: object) -> None:
+    def close(self) -> None:
         if self._database is not None:
             self._database.close()
 
@@ -212,12 +243,11 @@ def open_binary(path: str | PathLike) -> Iterator[IO[bytes]]:
     Raises:
         RecordError: Raised inside the block if a compressed file is damaged or truncated.
     """
-    with open(path, "rb") as raw:
-        start = raw.read(2)
-        raw.seek(0)
+    with io.BufferedReader(WatchedFile(user_path(path)), 1 << 16) as raw:
+        start = raw.peek(2)[:2]
         file: Any = gzip.GzipFile(fileobj=raw) if start == b"\x1f\x8b" else raw
         try:
-            buffered = io.BufferedReader(file, 1 << 16)
+            buffered = file if file is raw else io.BufferedReader(file, 1 << 16)
             if buffered.peek(3)[:3] == b"\xef\xbb\xbf":
                 buffered.read(3)
             yield buffered
@@ -260,7 +290,7 @@ def open_to_write(path: str | PathLike) -> Iterator[IO[str]]:
     temporary file in the same folder, which replaces the target when the block ends without an
     error.
     """
-    target = Path(path)
+    target = user_path(path)
     special = target.exists() and not target.is_file()  # a device or a pipe
     target = target if special else target.resolve()
     with nullcontext(target) if special else replacing(target) as written:

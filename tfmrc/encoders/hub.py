@@ -31,7 +31,7 @@ class HubELMo(tf.Module):
             `[N, n, d]`. Default: "elmo".
 
     Raises:
-        ValueError: The module lacks the signature or the output.
+        ValueError: The module lacks the output.
         ImportError: The handle is a URL, and tensorflow-hub cannot be imported.
 
     Example:
@@ -51,13 +51,7 @@ class HubELMo(tf.Module):
         # As in hub.load, a TensorFlow 1 module is loaded without tags.
         tags: list[str] | None = [] if (folder / "tfhub_module.pb").is_file() else None
         self.module = tf.saved_model.load(str(folder), tags=tags)
-        signatures = dict(self.module.signatures)
-        if SIGNATURE not in signatures:
-            raise ValueError(
-                f"The module must have the signature `{SIGNATURE}`. Received: handle={handle!r} "
-                f"with the signatures {sorted(signatures)}"
-            )
-        self._function = signatures[SIGNATURE]
+        self._function = self.module.signatures[SIGNATURE]
         outputs = self._function.structured_outputs
         if output not in outputs or outputs[output].shape.rank != 3:
             words = sorted(name for name, x in outputs.items() if x.shape.rank == 3)

@@ -43,10 +43,8 @@ def read_weights(folder: Path) -> dict[str, np.ndarray]:
         for name in names:
             tensors |= read_state_dict(folder / name)
         return tensors
-    for name in WEIGHTS:
-        if (folder / name).is_file():
-            return read_state_dict(folder / name)
-    raise FileNotFoundError(f"There is no model.safetensors in {folder}.")
+    name = next((name for name in WEIGHTS if (folder / name).is_file()), WEIGHTS[0])
+    return read_state_dict(folder / name)
 
 
 def load_layer(
@@ -68,14 +66,11 @@ def load_layer(
     Raises:
         ValueError: The encoder is not supported, or the weights do not fit.
     """
-    try:
-        known = encoder_config(config)
-        stated = {"activation": known.activation, "epsilon": known.epsilon}
-        layer = BackboneEncoder(known.family, known.sizes, pad_id=pad_id, **{**stated, **options})
-        if weights is not None:
-            assign_weights(layer, weights)
-    except ValueError as error:
-        raise ValueError(f"{folder}: {error}") from error
+    known = encoder_config(config)
+    stated = {"activation": known.activation, "epsilon": known.epsilon}
+    layer = BackboneEncoder(known.family, known.sizes, pad_id=pad_id, **{**stated, **options})
+    if weights is not None:
+        assign_weights(layer, weights)
     return layer
 
 

@@ -1,11 +1,25 @@
 """Sizes of encoders in `config.json` of Hugging Face, to and from KerasHub's arguments."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from tfmrc.encoders.families import FAMILIES
 
-__all__ = ["EncoderConfig", "config_of_encoder", "encoder_config", "family_of_config"]
+__all__ = [
+    "CLASSES",
+    "EncoderConfig",
+    "config_of_encoder",
+    "encoder_config",
+    "family_of_config",
+    "is_transformers",
+]
+
+# The part of class names there: BertForQuestionAnswering, BertTokenizer.
+CLASSES = {
+    "bert": "Bert", "distil_bert": "DistilBert", "electra": "Electra", "roberta": "Roberta",
+    "xlm_roberta": "XLMRoberta", "albert": "Albert", "deberta_v3": "DebertaV2",
+}  # fmt: skip
 
 _TRANSFORMER = {
     "vocabulary_size": "vocab_size",
@@ -90,8 +104,13 @@ class EncoderConfig(NamedTuple):
     epsilon: float
 
 
+def is_transformers(config: Mapping[str, Any]) -> bool:
+    """Returns True for the content of a `config.json` that transformers wrote."""
+    return "model_type" in config or "architectures" in config
+
+
 def family_of_config(config: Mapping[str, Any]) -> str:
-    """Returns the family that `model_type` names.
+    """Returns the family that `model_type` names, or in old files `architectures`.
 
     Raises:
         ValueError: There is no such family.
@@ -102,12 +121,14 @@ def family_of_config(config: Mapping[str, Any]) -> str:
         'deberta_v3'
     """
     by_type = {facts.model_type: name for name, facts in FAMILIES.items()}
-    kind = config.get("model_type")
-    if kind not in by_type:
+    known = by_type | {prefix: name for name, prefix in CLASSES.items()}
+    classes = config.get("architectures") or [""]
+    kind = config.get("model_type") or re.split("For|Model", classes[0])[0]
+    if kind not in known:
         raise ValueError(
             f"`model_type` must be one of {sorted(by_type)}. Received: model_type={kind!r}"
         )
-    return by_type[kind]
+    return known[kind]
 
 
 def encoder_config(config: Mapping[str, Any]) -> EncoderConfig:

@@ -98,7 +98,7 @@ def special_tokens_of(folder: Path, facts: Family, pieces: Any) -> list[Json]:
     if added is None:
         return default_special_tokens(facts, pieces)
     names = ("content", "id", "lstrip", "normalized")
-    return [{name: each.get(name) for name in names} for each in added]
+    return [{name: token.get(name) for name in names} for token in added]
 
 
 def default_special_tokens(facts: Family, pieces: Any) -> list[Json]:

@@ -44,22 +44,14 @@ def tokenizer_files(subwords: SubwordTokenizer, facts: Family, cased_name: str) 
         subwords: `SubwordTokenizer` of WordPiece, byte pairs or Unigram.
         facts: `Family`. The encoder's family.
         cased_name: str. The tokenizer's class name there, such as `BertTokenizer`.
-
-    Raises:
-        ValueError: The subwords are of another kind.
     """
     pieces = subwords.pieces
     if isinstance(pieces, WordPieces):
         parts = _word_pieces(pieces, subwords, facts)
     elif isinstance(pieces, BytePairs):
         parts = _byte_pairs(pieces, subwords, facts)
-    elif isinstance(pieces, UnigramPieces):
-        parts = _unigram(pieces, subwords, facts)
     else:
-        raise ValueError(
-            "Tokenizers of WordPiece, byte pairs and Unigram can be written. "
-            f"Received: {type(pieces).__name__}"
-        )
+        parts = _unigram(pieces, subwords, facts)
     special = subwords.special_tokens or default_special_tokens(facts, pieces)
     added = [
         {"id": t["id"], "content": t["content"], "lstrip": bool(t.get("lstrip")), "rstrip": False,

@@ -2,7 +2,6 @@
 
 import importlib.util
 import inspect
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from tfmrc.encoders import kept_layers
 from tfmrc.encoders.backbone import BackboneEncoder
 from tfmrc.encoders.families import FAMILIES, Family, family_of_backbone
 from tfmrc.encoders.hugging_face import load_layer, load_pieces, read_weights
-from tfmrc.encoders.hugging_face_config import family_of_config
+from tfmrc.encoders.hugging_face_config import family_of_config, is_transformers
 from tfmrc.encoders.hugging_face_tokenizer import default_special_tokens
 from tfmrc.encoders.keras_hub_backbone import import_keras_hub, sizes_of, subword_rows
 from tfmrc.encoders.word_vectors import WordVectors, rows_from_subwords
@@ -22,6 +21,7 @@ from tfmrc.text.subwords import Pieces, SubwordTokenizer
 from tfmrc.text.unigram_pieces import UnigramPieces
 from tfmrc.text.word_pieces import WordPieces
 from tfmrc.utils.arguments import nearest
+from tfmrc.utils.files import read_json, user_path
 
 # Packaged encoders: package, folder in it, extra, and fields of the model card.
 _PACKAGES = {
@@ -127,9 +127,9 @@ def _load(preset: Any, random: bool, options: dict[str, Any]) -> Encoder:
         return _copied(preset, random, options)
     card = {"name": str(preset)}
     if preset in _PACKAGES:
-        preset, card = _packaged(str(preset))
+        preset, card = packaged(str(preset))
     windows = {name: options.pop(name) for name in _TOKENIZER_OPTIONS if name in options}
-    folder = Path(preset)
+    folder = user_path(preset)
     if not (folder / "config.json").is_file():
         try:
             return _from_keras_hub(str(preset), random, windows, card, options)
@@ -137,8 +137,8 @@ def _load(preset: Any, random: bool, options: dict[str, Any]) -> Encoder:
             if "preset identifier" not in str(error):
                 raise
             raise ValueError(_unknown(str(preset))) from error
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    if "model_type" in config:
+    config = read_json(folder / "config.json")
+    if is_transformers(config):
         return _from_hugging_face(folder, config, random, windows, card, options)
     return _from_keras_hub(str(folder), random, windows, card, options)
 
@@ -156,8 +156,8 @@ def check_preset(preset: str) -> None:
         ValueError: There is no encoder of this name.
     """
     if preset in _PACKAGES:
-        _packaged(preset)
-    elif "/" not in preset and not Path(preset).is_dir():
+        packaged(preset)
+    elif "/" not in preset and not user_path(preset).is_dir():
         if preset not in import_keras_hub().models.Backbone.presets:
             raise ValueError(_unknown(preset))
 
@@ -221,7 +221,8 @@ def from_vocabulary(
     return Encoder(layer, build_subwords(facts, pieces, length, {"overlap": overlap}))
 
 
-def _packaged(name: str) -> tuple[Path, dict[str, str]]:
+def packaged(name: str) -> tuple[Path, dict[str, str]]:
+    """Returns the folder of an encoder that a package holds, and its card."""
     package, inner, extra, card = _PACKAGES[name]
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:

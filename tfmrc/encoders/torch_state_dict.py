@@ -12,7 +12,6 @@ import numpy as np
 
 __all__ = ["read_state_dict"]
 
-LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 BFLOAT16 = "bfloat16"
 STORAGES = {
     "DoubleStorage": "<f8",
@@ -143,9 +142,7 @@ def _zip(file: IO[bytes], path: Path) -> tuple[Any, dict[str, np.ndarray]]:
 
 
 def _legacy(file: IO[bytes], path: Path) -> tuple[Any, dict[str, np.ndarray]]:
-    if _Unpickler(file).load() != LEGACY_MAGIC:
-        raise ValueError(f"{path} is not a PyTorch state dict.")
-    for _ in range(2):  # the protocol and the sizes of C's types
+    for _ in range(3):  # a magic number, the protocol and the sizes of C's types
         _Unpickler(file).load()
     content = _Unpickler(file).load()
     keys = _Unpickler(file).load()
@@ -159,8 +156,6 @@ def _legacy(file: IO[bytes], path: Path) -> tuple[Any, dict[str, np.ndarray]]:
 
 def _tensors(content: Any) -> Iterator[tuple[str, _Tensor]]:
     """Yields all tensors of nested dictionaries with their joined names."""
-    if not isinstance(content, Mapping):
-        raise ValueError(f"A state dict must be a dictionary. Received: {type(content).__name__}")
     for name, value in content.items():
         if isinstance(value, _Tensor):
             yield str(name), value

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tfmrc.encoders.word_vectors import BREAKS, KEYS, WordVectors, compared_form
+from tfmrc.utils.files import user_path
 
 __all__ = ["load_word_vectors"]
 
@@ -61,7 +62,7 @@ def load_word_vectors(
         >>> load_word_vectors(path, words=["the"])
         <WordVectors 1 words on 1 rows of 2>
     """  # noqa: E501
-    path = Path(source)
+    path = user_path(source)
     wanted = None if words is None else {compared_form(word) for word in words}
     if path.suffix == ".npz":
         with np.load(path, allow_pickle=False) as arrays:

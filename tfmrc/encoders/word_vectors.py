@@ -244,11 +244,6 @@ def set_vectors(
 
         vectors = load_word_vectors(vectors, words=None if shared else words)
     rows = np.array(keras.ops.convert_to_numpy(embedding.words))
-    if rows.shape[1] != vectors.dim:
-        raise ValueError(
-            "Vectors and rows must have the same width. "
-            f"Received: {vectors.dim} numbers in {vectors.source}, dim={rows.shape[1]}"
-        )
     for index, word in enumerate(words):
         row = vectors.row(word)
         if row is not None:

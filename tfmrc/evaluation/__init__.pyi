@@ -17,6 +17,7 @@ from .metrics.baselines import (
     first_sentence as first_sentence,
     most_similar_sentence as most_similar_sentence,
 )
+from .metrics.calibration import CalibrationReport as CalibrationReport
 from .metrics.groups import (
     AnswerLength as AnswerLength,
     answer_lengths as answer_lengths,
@@ -56,6 +57,7 @@ from .metrics.tokenizers import Tokenizer as Tokenizer, get_tokenizer as get_tok
 from .plots.attribution import attribution_of as attribution_of
 from .plots.attribution_figure import plot_attribution as plot_attribution
 from .plots.attribution_page import attribution_html as attribution_html
+from .plots.calibration import plot_calibration as plot_calibration
 from .plots.figures import (
     plot_answer_lengths as plot_answer_lengths,
     plot_learning_curves as plot_learning_curves,

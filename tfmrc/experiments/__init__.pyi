@@ -9,6 +9,7 @@ from .settings import (
     Training as Training,
     Vocabulary as Vocabulary,
 )
+from .steps.calibrate import calibrate as calibrate
 from .steps.evaluate import evaluate as evaluate
 from .steps.export import export as export
 from .steps.init import init as init

@@ -3,17 +3,19 @@
 import hashlib
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tfmrc.data import Example, with_exact_spans
+from tfmrc.data import Example, RecordError, with_exact_spans
 from tfmrc.evaluation import Prediction, PredictionWriter, read_predictions
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.inputs import describe_inputs
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import data_folder, input_files
-from tfmrc.utils.files import replacing
+from tfmrc.utils.files import replacing, sha256_of
+from tfmrc.utils.progress import counted
 
 __all__ = [
     "answer_all",
@@ -22,27 +24,27 @@ __all__ = [
     "folder_digest",
     "model_digest",
     "prediction_of",
+    "predictions_of",
     "run_digest",
 ]
 
 TFIDF = "tfidf"  # the ranker that is no folder
 
 
-def prediction_of(example_id: str, result: Any, task: str, digest: str = "") -> Prediction:
+def prediction_of(example_id: str, result: Any, task: str) -> Prediction:
     """Converts a predictor's result to a line of a prediction file.
 
     Args:
         example_id: str. The example's id.
         result: `tfmrc.predictors.Result`.
         task: str. Name of the task.
-        digest: str. Result of `digest_of`. Default: "".
     """
     scores = dict(result.to_json())
     text = scores.pop("text")
     scores.pop("alternatives", None)
     words = tuple(scores.pop("words", ()))
     alternatives = tuple(other.text for other in result.alternatives)
-    return Prediction(example_id, text, task, scores, words, alternatives, digest)
+    return Prediction(example_id, text, task, scores, words, alternatives)
 
 
 def model_digest(folder: Path) -> str:
@@ -96,9 +98,7 @@ def folder_digest(folder: str | Path, dtype: str | None = None) -> str:
     known = [path for path in paths if path is not None]
     digest = hashlib.sha256(b"" if dtype is None else f"{dtype}\n".encode())
     for path in known or reader_files(folder):
-        with path.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
-        digest.update(f"{path.name} {content}\n".encode())
+        digest.update(f"{path.name} {sha256_of(path)}\n".encode())
     return digest.hexdigest()
 
 
@@ -118,7 +118,7 @@ def digest_of(example: Example, task: str, model: str, options: Mapping[str, Any
 
 def answer_all(
     predictor: Any,
-    examples: Sequence[Example],
+    examples: Sequence[Example | RecordError],
     path: Path,
     *,
     task: str,
@@ -133,7 +133,8 @@ def answer_all(
 
     Args:
         predictor: A `tfmrc.Predictor`.
-        examples: list of `Example`. The examples; their ids differ.
+        examples: list of `Example`. The examples, whose ids differ; a broken record has its error
+            in place of an answer.
         path: path. File of JSON lines. Each prediction is written as soon as it is computed.
         task: str. Name of a task of the predictor.
         options: dict. Options of the predictor.
@@ -147,21 +148,37 @@ def answer_all(
         ValueError: If the file has other content, or an id twice.
         OSError: If another process writes to the file.
     """
-    digests = {example.id: digest_of(example, task, model, options) for example in examples}
+    digests = {
+        e.id: digest_of(e, task, model, options) if isinstance(e, Example) else "" for e in examples
+    }
     _drop_stale(path, task, digests)
     with PredictionWriter(path, resume=True) as writer:
         left = [example for example in examples if (example.id, task) not in writer.done]
-        if left:
-            results = predictor.predict(
-                _shown(left, task), task=task, batch_size=batch_size, **options
-            )
-            for example, result in zip(left, results, strict=True):
-                writer.write(prediction_of(example.id, result, task, digests[example.id]))
+        for prediction in predictions_of(predictor, left, task, options, batch_size):
+            writer.write(replace(prediction, digest=digests[prediction.id]))
     known = read_predictions(path, style=task)
     return {example.id: known[example.id] for example in examples}
 
 
-def askable(predictor: Any, task: str, examples: Sequence[Example]) -> list[Example]:
+def predictions_of(
+    predictor: Any,
+    examples: Sequence[Example | RecordError],
+    task: str,
+    options: Mapping[str, Any],
+    batch_size: int,
+) -> Iterator[Prediction]:
+    """Yields a prediction per example, and in the place of a broken record its error."""
+    given = [example for example in examples if isinstance(example, Example)]
+    shown = counted(given, f"predicting ({task})", "examples")
+    results = iter(predictor.predict(shown, task=task, batch_size=batch_size, **options))
+    for example in examples:
+        if isinstance(example, RecordError):
+            yield Prediction(example.id, "", task, error=str(example))
+        else:
+            yield prediction_of(example.id, next(results), task)
+
+
+def askable(predictor: Any, task: str, examples: Sequence[Any]) -> list[Any]:
     """Returns the examples that a task can predict; says how many are left out.
 
     A model that asks about an answer which its passage contains gets the passage with the answer.
@@ -171,7 +188,7 @@ def askable(predictor: Any, task: str, examples: Sequence[Example]) -> list[Exam
     Args:
         predictor: A `tfmrc.Predictor`.
         task: str. Name of a task of the predictor.
-        examples: list of `Example`. The examples.
+        examples: list of `Example`, and of the errors of broken records, which stay.
 
     Raises:
         ValueError: If all are left out.
@@ -182,13 +199,16 @@ def askable(predictor: Any, task: str, examples: Sequence[Example]) -> list[Exam
         return list(examples)
     if with_answers:
         style = predictor.task(task).style
-        result: list[Example] = []
+        result: list[Any] = []
         for example in examples:
+            if isinstance(example, RecordError):
+                result.append(example)
+                continue
             named = style if style in example.answers else next(iter(example.answers), "")
             result += with_exact_spans([example], named)
         reason = "the model asks about an answer that a passage contains word by word"
     else:
-        result = [example for example in examples if example.answers]
+        result = [e for e in examples if isinstance(e, RecordError) or e.answers]
         reason = "the model asks about an answer"
     if len(result) < len(examples):
         if not result:
@@ -215,7 +235,7 @@ def _drop_stale(path: Path, task: str, digests: Mapping[str, str]) -> None:
             for record in records
             if record.get("style", "") != task
             or str(record["id"]) not in digests
-            or record.get("digest") == digests[str(record["id"])]
+            or record.get("digest", "") == digests[str(record["id"])]
         ]
         if len(current) < len(records):
             print(
@@ -228,20 +248,3 @@ def _drop_stale(path: Path, task: str, digests: Mapping[str, str]) -> None:
                 text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in current)
                 part.write_text(text, encoding="utf-8")
     read_predictions(path, style=task)  # an id that occurs twice is an error before the prediction
-
-
-def _shown(examples: Iterable[Example], task: str) -> Iterator[Example]:
-    """Yields the examples and shows progress: a bar on a terminal, occasional lines in a log."""
-    from rich.progress import track
-
-    known = list(examples)
-    label = f"predicting {len(known):,} examples ({task})"
-    if sys.stdout.isatty():
-        yield from track(known, label, total=len(known))
-        return
-    print(label, flush=True)
-    every = max(1, len(known) // 10)
-    for number, example in enumerate(known, 1):
-        if number % every == 0:
-            print(f"  {number:,}", flush=True)
-        yield example

@@ -1,9 +1,10 @@
 """Sizes and digests of a run's files, which are compared when the run is resumed."""
 
-import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+from tfmrc.utils.files import sha256_of
 
 __all__ = ["check_unchanged", "describe_inputs"]
 
@@ -25,9 +26,7 @@ def describe_inputs(files: Iterable[Path]) -> dict[str, dict[str, Any]]:
             if name not in facts:
                 break
             name = f"{parent.name}/{name}"
-        with file.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        facts[name] = {"bytes": file.stat().st_size, "sha256": digest}
+        facts[name] = {"bytes": file.stat().st_size, "sha256": sha256_of(file)}
     return facts
 
 

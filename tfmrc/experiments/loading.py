@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -14,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tfmrc.experiments.settings import Experiment, Grid
 from tfmrc.utils.arguments import nearest
-from tfmrc.utils.files import write_text
+from tfmrc.utils.files import user_path, write_text
 from tfmrc.utils.run_imports import import_modules
 
 EXTENDS = "extends"
@@ -36,6 +37,13 @@ class _Loader(yaml.SafeLoader):
                     )
                 known.add(key.value)
         return node
+
+    def construct_text(self, node: Any) -> str:
+        """Returns a text, with the home folder for `~` at its beginning."""
+        return os.path.expanduser(str(self.construct_scalar(node)))
+
+
+_Loader.add_constructor("tag:yaml.org,2002:str", _Loader.construct_text)
 
 
 class _Dumper(yaml.SafeDumper):
@@ -92,7 +100,7 @@ def load_settings(kind: type[Kind], path: str | Path, *overrides: str) -> Kind:
         ValueError: As `load`.
     """
     try:
-        values = override(_read(Path(path)), overrides)
+        values = override(_read(user_path(path)), overrides)
         build: Any = from_mapping if kind is Experiment else partial(_validated, kind)
         settings: Kind = build(values)
         return settings

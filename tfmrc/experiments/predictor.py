@@ -10,10 +10,9 @@ from tfmrc.experiments.loading import load as load_settings
 from tfmrc.experiments.plan import Plan, single_run
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.tags import Tags
-from tfmrc.predictors.load import not_a_model
 from tfmrc.utils.arguments import check_arguments
 
-__all__ = ["check_exists", "load_any", "load_run", "load_saved", "load_with", "settings_of"]
+__all__ = ["load_any", "load_run", "load_saved", "load_with", "settings_of"]
 
 
 def load_run(member: Plan) -> Any:
@@ -28,11 +27,6 @@ def load_run(member: Plan) -> Any:
     import tfmrc
 
     folders.read_json(member.folder / folders.TRAINING, "train")
-    if not (member.folder / folders.PREDICTOR).is_dir():
-        raise ValueError(
-            f"{member.folder / folders.PREDICTOR} does not exist: `tfmrc train` makes it again "
-            "from the checkpoint."
-        )
     ranker = member.experiment.evaluation.ranker
     predictor: Any = tfmrc.Predictor.load(member.folder / folders.PREDICTOR)
     annotations = predictor.preprocessor.annotations
@@ -47,12 +41,6 @@ def load_run(member: Plan) -> Any:
             )
         predictor.ranker = _ranker(ranker, member.experiment, member.folder)
     return predictor
-
-
-def check_exists(folder: str | Path) -> None:
-    """Raises a FileNotFoundError if a folder does not exist, before anything else is read."""
-    if "://" not in str(folder) and not Path(folder).is_dir():  # `hf://owner/name` is no folder
-        raise FileNotFoundError(not_a_model(folder))
 
 
 def load_any(folder: str | Path, dtype: str | None = None) -> tuple[Any, dict[str, Any]]:

@@ -191,7 +191,7 @@ def add_baselines(
             for scores in task.of_texts(by_id).scores:
                 report.add(name, scores)
         if task.submission.target == "question":
-            repeated = score_repetition({each.id: each.question for each in task.examples})
+            repeated = score_repetition({e.id: e.question for e in task.examples})
             human, samples = system_name(experiment, "", "human"), experiment.evaluation.samples
             report.add(human, repeated.prefixed(task.prefix), samples=samples)
 

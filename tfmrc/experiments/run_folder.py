@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 
 from tfmrc.experiments import loading
 from tfmrc.experiments.settings import Evaluation, Experiment, Grid
-from tfmrc.utils.files import write_text
+from tfmrc.utils.files import user_path, write_text
 from tfmrc.utils.run_imports import CONFIG
 
 MARKER = "run.json"
@@ -39,7 +39,7 @@ _BEGUN = {LOCK, f".{MARKER}.part"}  # of a process that was killed before it wro
 
 def run_folder(experiment: Experiment, run: str | Path | None) -> Path:
     """Returns the run's folder; `runs/NAME` if none is given."""
-    return Path(run) if run is not None else Path("runs", experiment.name)
+    return user_path(run) if run is not None else Path("runs", experiment.name)
 
 
 def is_run(folder: Path) -> bool:
@@ -210,7 +210,7 @@ def trained_folder(name: str | Path) -> Path | None:
     """Returns the folder of the predictor in a run or a saved predictor; None if it is neither."""
     from tfmrc.models.folder import WEIGHTS
 
-    for candidate in (Path(name), Path(name) / PREDICTOR):
+    for candidate in (user_path(name), user_path(name) / PREDICTOR):
         if (candidate / WEIGHTS).is_file():
             return candidate
     return None

@@ -24,7 +24,7 @@ class Source:
     Args:
         format: reader of the files: `squad` gives each question its own paragraph,
             `squad_passages` several passages of the article; `table` is a user's own CSV,
-            TSV, JSON or Parquet file, `examples` tfmrc's JSON lines, `corpus` the made-up
+            TSV, JSON, Excel or Parquet file, `examples` tfmrc's JSON lines, `corpus` the made-up
             corpus and `small_squad` the part of SQuAD that tfmrc ships (`train: train`,
             `test: test`), `pairs` two files of lines.
         styles: styles of the answers.
@@ -222,14 +222,6 @@ class Training:
     teacher_weight: Annotated[float, Field(gt=0)] = 1.0
     temperature: Annotated[float, Field(gt=0)] = 1.0
 
-    def __post_init__(self) -> None:
-        if self.steps and self.eval_every_steps and self.steps % self.eval_every_steps:
-            raise ValueError(
-                "Training ends with an evaluation on the validation examples, so `steps` must be a "
-                f"multiple of `eval_every_steps`. Received: steps={self.steps}, "
-                f"eval_every_steps={self.eval_every_steps}"
-            )
-
 
 @dataclass(frozen=True, config=STRICT)
 class Evaluation:
@@ -281,16 +273,6 @@ class Grid:
             return variants
         return {name: changes for name, changes in variants.items() if changes is not None}
 
-    @field_validator("variants")
-    @classmethod
-    def _name_folders(cls, variants: dict[str, Any]) -> dict[str, Any]:
-        for name in variants:
-            if "/" in name:
-                raise ValueError(
-                    f"A variant names the folder of its runs, so it has no `/`. Received: {name}"
-                )
-        return variants
-
 
 @dataclass(frozen=True, config=STRICT)
 class Experiment:
@@ -338,11 +320,6 @@ class Experiment:
     grid: Grid = field(default_factory=Grid)
 
     def __post_init__(self) -> None:
-        if self.encoder and "preset" not in self.encoder:
-            raise ValueError(
-                "`encoder` names a `preset`, such as minilm or a folder. "
-                f"Received: encoder={self.encoder}"
-            )
         if self.vocabulary.rows_from_encoder and not self.encoder:
             raise ValueError(
                 "`vocabulary.rows_from_encoder` needs an `encoder`. Received: encoder={}"

@@ -2,6 +2,7 @@
 
 import heapq
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,13 +12,14 @@ from tfmrc import data
 from tfmrc.data import Example
 from tfmrc.data.formats.detect import file_format
 from tfmrc.data.formats.registry import find_format
-from tfmrc.data.stream import ExampleStream, Filtered, Report
+from tfmrc.data.stream import ExampleStream, Filtered, Labels, OnError, RecordError, Report
 from tfmrc.data.transforms.sentences import sentences
 from tfmrc.data.transforms.splits import draw_by_id
 from tfmrc.experiments.plan import classes_of
 from tfmrc.experiments.run_folder import trained_folder
 from tfmrc.experiments.settings import DRAW_SEED, Experiment, Source
 from tfmrc.experiments.spans import with_spans
+from tfmrc.utils.files import user_path
 
 PARTS = ("train", "validation", "test")
 
@@ -40,7 +42,7 @@ def data_folder(given: str | Path | None, experiment: Experiment | None = None) 
         raise ValueError(
             "No data folder. Pass --data FOLDER, or set the environment variable TFMRC_DATA."
         )
-    return Path(folder)
+    return user_path(folder)
 
 
 def _needs_folder(source: Source) -> bool:
@@ -124,7 +126,7 @@ def _models(experiment: Experiment) -> list[Path]:
     ):
         if named is None or "://" in named:  # of a hub
             continue
-        folder = trained_folder(named) or (None if setting == "start_from" else Path(named))
+        folder = trained_folder(named) or (None if setting == "start_from" else user_path(named))
         if folder is not None and folder.is_dir():
             folders.append(folder)
         elif setting != "encoder.preset" or "/" in named:  # others are names of presets
@@ -336,7 +338,9 @@ def read_questions(
     path: str | Path,
     columns: Mapping[str, Any] | None = None,
     usual: Mapping[str, Any] | None = None,
-) -> list[Example]:
+    on_error: OnError = "raise",
+    labels: Labels = "all",
+) -> list[Example | RecordError]:
     """Returns the examples of a file of any format of `tfmrc.data.read_file`.
 
     Args:
@@ -344,14 +348,40 @@ def read_questions(
         columns: dict or None. Columns of a table, which it must have. Default: None.
         usual: dict or None. Columns of a table in place of `columns`, as far as it has them.
             Default: None.
+        on_error: str. `"skip"` returns the errors of broken records in their place.
+            Default: `"raise"`.
+        labels: str. What must be right, see `tfmrc.data.ExampleStream`. Default: `"all"`.
 
     Raises:
         FileNotFoundError: If the file does not exist.
         ValueError: If two examples have the same id, a line is broken, or a column is missing.
     """
-    _check_file(Path(path))
-    read = data.read_file(path, columns=columns or usual, columns_optional=not columns)
-    return list(unique(read, str(path)))
+    options: dict[str, Any] = {"columns_optional": not columns, "labels": labels}
+    stream = data.read_file(path, columns=columns or usual, on_error=on_error, **options)
+    records = list(stream.records())
+    for _ in unique((record for record in records if isinstance(record, Example)), str(path)):
+        continue
+    return records
+
+
+def say_broken(count: int, errors: Sequence[RecordError], what: str) -> None:
+    """Says on standard error how many records are broken, with the first five reasons."""
+    if count:
+        lines = [f"{count:,} broken records {what}:", *(f"  {error}" for error in errors[:5])]
+        print("\n".join(lines), file=sys.stderr, flush=True)
+
+
+def with_on_error(experiment: Experiment, on_error: OnError | None) -> Experiment:
+    """Returns the experiment with this `on_error` in place of that of its sources."""
+    if on_error is None:
+        return experiment
+    sources = [
+        replace(source, options={**source.options, "on_error": on_error})
+        if find_format(source.format).is_file
+        else source
+        for source in experiment.sources
+    ]
+    return replace(experiment, sources=tuple(sources))
 
 
 def source_format(path: Path, columns: Mapping[str, Any] | None = None) -> str:
@@ -363,15 +393,9 @@ def source_format(path: Path, columns: Mapping[str, Any] | None = None) -> str:
 
     Raises:
         FileNotFoundError: If the file does not exist.
-        ValueError: If it is a folder or a pipe, or columns are given for a file that is no table.
+        ValueError: If columns are given for a file that is no table.
     """
-    _check_file(path)
     return file_format(path, columns)
-
-
-def _check_file(path: Path) -> None:
-    if not path.is_file():  # a pipe cannot be read twice
-        raise FileNotFoundError(f"There is no such file. Received: {path}")
 
 
 def table_columns(experiment: Experiment) -> Mapping[str, Any] | None:

@@ -40,7 +40,6 @@ class Reader:
     """
 
     def __init__(self, model: str, top_k: int = 1, options: dict[str, Any] | None = None):
-        check_whole_numbers(1, top_k=top_k)
         self.model, self.top_k, self.options = str(model), top_k, dict(options or {})
         self._predictor: Any = None
 

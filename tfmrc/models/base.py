@@ -15,9 +15,11 @@ import keras
 from tfmrc.models.configuration import deserialized, holds_layers, serialized
 from tfmrc.models.folder import load_model
 from tfmrc.models.freezing import set_trainable_flags, trainable_flags
+from tfmrc.models.prediction import predict_dataset
 from tfmrc.models.presets import Preset
 from tfmrc.utils import keras_private
 from tfmrc.utils.arguments import check_arguments, suggestion
+from tfmrc.utils.files import user_path
 
 FLAGS = "trainable_flags"  # in a configuration: which layers are frozen
 TRAINED = "trained_outputs.json"
@@ -170,7 +172,7 @@ Received: word_dimm=4
         if name in known:
             owner, configuration = known[name]
             return owner(**{**configuration.arguments, **overrides})
-        if Path(preset).is_dir():
+        if user_path(preset).is_dir():
             return load_model(preset, cls, **overrides)
         raise ValueError(
             f"{cls.__name__} has no preset of this name, and there is no folder of this path"
@@ -247,6 +249,25 @@ Received: word_dimm=4
         if history.epoch:  # with the epochs before a resume
             self._note_trained(history.history)
         return history
+
+    def predict(
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        verbose: Any = "auto",
+        steps: int | None = None,
+        callbacks: Any = None,
+    ) -> Any:
+        """Computes the outputs of all batches, as `keras.Model.predict` does.
+
+        Outputs of a `tf.data.Dataset`, whose batches differ in length, are padded: at padding
+        log-probabilities are `LOG_ZERO`. A dataset of a preprocessor has the order of the examples
+        unless it is shuffled or bucketed.
+        """
+        strategy = getattr(self, "distribute_strategy", None)  # of TensorFlow alone
+        if not hasattr(x, "as_numpy_iterator") or getattr(strategy, "num_replicas_in_sync", 1) > 1:
+            return super().predict(x, batch_size, verbose, steps, callbacks)
+        return predict_dataset(self, x, verbose, steps, callbacks)
 
     def _check_averages(self) -> None:
         """Refuses layers that were frozen or thawed after `compile`, if the optimizer averages.

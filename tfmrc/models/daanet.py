@@ -79,37 +79,51 @@ class DAANet(Model):
     part by overriding its method, and is saved, loaded and exported like any other model.
 
     Args:
-        vocabulary_size: rows of the word embedding: special rows, words, unknown-word buckets.
-        num_characters: rows of the character table, 0 for padding.
-        word_dim: width of the word vectors.
-        character_dim: width of a character's vector and of a word's vector made of them.
-        hidden_dim: width of the embedding's output and of each block of the encoders.
-        num_lstm_layers: LSTM layers of each encoder.
-        num_heads: heads of the encoders' self-attention.
-        attention_dim: width of the projections U and V of each fold; None for `hidden_dim`.
-        inner_dim: width before the output projection.
-        generation_vocabulary_size: how many of the first rows can be generated.
-        num_oov_buckets: how many of the last rows stand for unknown words; they can be copied and
-            not generated.
-        dropout: rate in the encoders.
-        tasks: "answer", "ask" or both; one alone is the paper's `mono`.
-        blocks: blocks of the encoders, see `tfmrc.layers.ConcatenatedEncoder`.
-        in_series: whether each block reads the one before and not the embedding.
-        context_attention: whether what is given is folded into the passage (context-* attention).
-        keep_passage: whether the second fold reads the passage beside the first fold, as above;
-            without `context_attention` it always reads the passage.
-        num_word_features: number of features of a word of the passage; 0 for none.
-        copy: whether words can be copied. If not, a target that only the passage holds is UNK.
-        share_encoders: whether question and answer each have one encoder for both tasks.
-        share_context_encoder: whether the tasks have one encoder of the passage.
-        share_output: whether the tasks have one output projection.
-        embeddings_trainable: whether the words' rows are trained (the paper: no).
-        initializer_stddev: standard deviation of the initial word and character vectors.
-        encoder: what `tfmrc.encoders.from_preset` returns, or its layer; None for none.
-        encoder_use: "embedding" or "contextual", as above.
-        reading: what the encoder reads: "joint", question and passage as one sequence for
-            answering and answer and passage for asking, or "separate", the passage alone, once
-            for both. That of the preprocessor.
+        vocabulary_size: int. Rows of the word embedding: special rows, words, unknown-word buckets.
+        num_characters: int. Rows of the character table, 0 for padding. Default: 256.
+        word_dim: int. Width of the word vectors. Default: 256.
+        character_dim: int. Width of a character's vector and of a word's vector made of them.
+            Default: 200.
+        hidden_dim: int. Width of the embedding's output and of each block of the encoders. Default:
+            300.
+        num_lstm_layers: int. LSTM layers of each encoder. Default: 3.
+        num_heads: int. Heads of the encoders' self-attention. Default: 4.
+        attention_dim: int or None. Width of the projections U and V of each fold; None for
+            `hidden_dim`. Default: None.
+        inner_dim: int. Width before the output projection. Default: 1024.
+        generation_vocabulary_size: int. How many of the first rows can be generated. Default:
+            90000.
+        num_oov_buckets: int. How many of the last rows stand for unknown words; they can be copied
+            and not generated. Default: 0.
+        dropout: float. Rate in the encoders. Default: 0.1.
+        tasks: sequence of str. "answer", "ask" or both; one alone is the paper's `mono`. Default:
+            both.
+        blocks: sequence of str. Blocks of the encoders, see `tfmrc.layers.ConcatenatedEncoder`.
+            Default: all.
+        in_series: bool. Whether each block reads the one before and not the embedding. Default:
+            False.
+        context_attention: bool. Whether what is given is folded into the passage (context-*
+            attention). Default: True.
+        keep_passage: bool. Whether the second fold reads the passage beside the first fold, as
+            above; without `context_attention` it always reads the passage. Default: False.
+        num_word_features: int. Number of features of a word of the passage; 0 for none. Default: 0.
+        copy: bool. Whether words can be copied. If not, a target that only the passage holds is
+            UNK. Default: True.
+        share_encoders: bool. Whether question and answer each have one encoder for both tasks.
+            Default: True.
+        share_context_encoder: bool. Whether the tasks have one encoder of the passage. Default:
+            True.
+        share_output: bool. Whether the tasks have one output projection. Default: True.
+        embeddings_trainable: bool. Whether the words' rows are trained (the paper: no). Default:
+            False.
+        initializer_stddev: float. Standard deviation of the initial word and character vectors.
+            Default: 0.1.
+        encoder: `Encoder` or layer or None. What `tfmrc.encoders.from_preset` returns, or its
+            layer; None for none. Default: None.
+        encoder_use: str. "embedding" or "contextual", as above. Default: "embedding".
+        reading: str. What the encoder reads: "joint", question and passage as one sequence for
+            answering and answer and passage for asking, or "separate", the passage alone, once for
+            both. That of the preprocessor. Default: "joint".
 
     Call arguments (a dict, made by `tfmrc.preprocessing.DAANetPreprocessor`):
         passage_ids: int `[B, n]` input ids; passage_characters: int `[B, n, c]`.

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import keras
 
-from tfmrc.utils.files import check_links, read_json
+from tfmrc.utils.files import check_links, read_json, user_path
 from tfmrc.utils.run_imports import run_imports
 
 __all__ = [
@@ -48,13 +48,7 @@ def load_model(
         ValueError: If the class is not registered or not the expected one, the configuration is
             wrong, or the weights do not fit.
     """
-    folder = Path(folder)
-    for name in (CONFIG, WEIGHTS):
-        if not (folder / name).is_file():
-            raise FileNotFoundError(
-                f"{folder} is not the folder of a saved predictor: {name} is missing. "
-                "`predictor.save(folder)` writes one."
-            )
+    folder = user_path(folder)
     check_links(folder)
     entries = read_json(folder / CONFIG)
     cls, config = class_and_config(entries, "model", keras.Model, ROOM, folder)
@@ -103,7 +97,7 @@ def class_and_config(
         folder: Path. The predictor's folder, for error messages.
 
     Raises:
-        ValueError: If the class is not registered or the configuration is no object.
+        ValueError: If the class is not registered.
     """
     entry = entries.get(part)
     name = entry.get("class") if isinstance(entry, dict) else None
@@ -124,13 +118,7 @@ def class_and_config(
             "that defines it with `@keras.saving.register_keras_serializable(...)`, then load "
             f"again.{hint if modules else ''} Received: class={name!r:.200}"
         )
-    config = entry.get("config")
-    if not isinstance(config, dict):
-        raise ValueError(
-            f"{folder / CONFIG} must hold an object as the configuration of the {part}. "
-            f"Received: config={config!r:.200}"
-        )
-    return cls, config
+    return cls, entry["config"]
 
 
 def build(folder: Path, cls: type, construct: Callable[[], _Built]) -> _Built:

@@ -8,7 +8,6 @@ from keras import ops, tree
 from tfmrc import decoding
 from tfmrc.ops.coverage import attended_again
 from tfmrc.ops.sizes import sizes
-from tfmrc.utils.arguments import check_arguments
 
 
 class GenerationMixin:
@@ -60,7 +59,6 @@ class GenerationMixin:
                 combined with sampling.
             TypeError: If there is no such option.
         """
-        check_arguments(decoding.beam_search, options, "generate", besides=("sampling",))
         grouped = options.get("num_beam_groups", 1) != 1
         if sampling is not None and (length_penalty or coverage_penalty or grouped):
             raise ValueError(

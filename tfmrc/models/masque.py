@@ -92,46 +92,52 @@ class Masque(GenerationMixin, Model):
     part by overriding its method, and is saved, loaded and exported like any other model.
 
     Args:
-        vocabulary_size: rows of the word embedding: special rows, words, unknown-word buckets.
-        num_styles: number of answer styles.
-        num_passages: number of passages K.
-        word_dim: width of the word vectors.
-        hidden_dim: width d of all blocks.
-        num_heads: attention heads of each block.
-        intermediate_dim: inner width of the feed-forward networks.
-        num_shared_blocks: encoder blocks shared by question and passages.
-        num_question_blocks: modelling encoder blocks of the question.
-        num_passage_blocks: modelling encoder blocks of the passages.
-        num_decoder_blocks: decoder blocks.
-        generation_vocabulary_size: how many of the first rows can be generated anywhere.
-        num_oov_buckets: how many of the last rows stand for unknown words; they can be copied and
-            not generated.
-        dropout: rate of highways, residual changes and attention weights.
-        ranker: True, False, or "gold" (the true relevance weighs the attention; the paper's upper
-            bound), which asks for the input `relevance_gold` `[B, K]`.
-        classifier: whether the answer possibility is learned.
-        decoder: whether there is a decoder (without one: the ranker alone).
-        combined_attention: whether the passages' relevance weighs the attention that copies.
-        tie_output_embedding: whether the word embedding scores the generated words (the paper).
-            If not, the generable words have output weights of their own and the other words of
-            the sources can only be copied.
-        block: "transformer", or "lstm" (the paper's "w/o Transformer").
-        embeddings_trainable: whether the words' rows are trained. The papers do not say.
-        similarity_init: initial mean of the product's weights in the similarity of question and
-            passages (`DualAttention`); 0 as in the paper. With 1 a model without pre-trained word
-            vectors finds the question's words in the passages from the start.
-        local_window: width of the window in which the passages' words see their neighbours
+        vocabulary_size: int. Rows of the word embedding: special rows, words, unknown-word buckets.
+        num_styles: int. Number of answer styles.
+        num_passages: int. Number of passages K. Default: 10.
+        word_dim: int. Width of the word vectors. Default: 300.
+        hidden_dim: int. Width d of all blocks. Default: 304.
+        num_heads: int. Attention heads of each block. Default: 8.
+        intermediate_dim: int. Inner width of the feed-forward networks. Default: 256.
+        num_shared_blocks: int. Encoder blocks shared by question and passages. Default: 3.
+        num_question_blocks: int. Modelling encoder blocks of the question. Default: 2.
+        num_passage_blocks: int. Modelling encoder blocks of the passages. Default: 5.
+        num_decoder_blocks: int. Decoder blocks. Default: 8.
+        generation_vocabulary_size: int. How many of the first rows can be generated anywhere.
+            Default: 5000.
+        num_oov_buckets: int. How many of the last rows stand for unknown words; they can be copied
+            and not generated. Default: 0.
+        dropout: float. Rate of highways, residual changes and attention weights. Default: 0.3.
+        ranker: bool or str. True, False, or "gold" (the true relevance weighs the attention; the
+            paper's upper bound), which asks for the input `relevance_gold` `[B, K]`. Default: True.
+        classifier: bool. Whether the answer possibility is learned. Default: True.
+        decoder: bool. Whether there is a decoder (without one: the ranker alone). Default: True.
+        combined_attention: bool. Whether the passages' relevance weighs the attention that copies.
+            Default: True.
+        tie_output_embedding: bool. Whether the word embedding scores the generated words (the
+            paper). If not, the generable words have output weights of their own and the other words
+            of the sources can only be copied. Default: True.
+        block: str. "transformer", or "lstm" (the paper's "w/o Transformer"). Default:
+            "transformer".
+        embeddings_trainable: bool. Whether the words' rows are trained. The papers do not say.
+            Default: False.
+        similarity_init: float. Initial mean of the product's weights in the similarity of question
+            and passages (`DualAttention`); 0 as in the paper. With 1 a model without pre-trained
+            word vectors finds the question's words in the passages from the start. Default: 0.0.
+        local_window: int. Width of the window in which the passages' words see their neighbours
             between dual attention and modelling (`LocalConvolution`); 0: none, as in the paper.
-            Where nothing else gives words their surroundings, a small model learns far sooner
-            with it which of several unknown words answers; earlier in the reader it hides which
-            words are equal.
-        num_word_features: number of features of a word that the reader is given; 0 for none.
-        contextual_embedding: a layer as above, or None.
-        encoder: what `tfmrc.encoders.from_preset` returns, or its layer; None for none.
-        encoder_use: "reader", "embedding" or "contextual", as above.
-        reading: what the encoder reads: "joint", each passage as one sequence with the question,
-            or "separate". That of the preprocessor.
-        initializer_stddev: standard deviation of the initial weights.
+            Where nothing else gives words their surroundings, a small model learns far sooner with
+            it which of several unknown words answers; earlier in the reader it hides which words
+            are equal. Default: 0.
+        num_word_features: int. Number of features of a word that the reader is given; 0 for none.
+            Default: 0.
+        contextual_embedding: layer or None. A layer as above, or None. Default: None.
+        encoder: `Encoder` or layer or None. What `tfmrc.encoders.from_preset` returns, or its
+            layer; None for none. Default: None.
+        encoder_use: str. "reader", "embedding" or "contextual", as above. Default: "reader".
+        reading: str. What the encoder reads: "joint", each passage as one sequence with the
+            question, or "separate". That of the preprocessor. Default: "joint".
+        initializer_stddev: float. Standard deviation of the initial weights. Default: 0.02.
 
     Call arguments (a dict; what `tfmrc.preprocessing.MasquePreprocessor` makes):
         question_ids: int `[B, J]` input ids.
@@ -349,7 +355,7 @@ class Masque(GenerationMixin, Model):
         )
 
     def build_dual_attention(self):
-        """Returns the layer `(passages, question, passage_mask, question_mask)` to both again."""
+        """Returns the dual attention, see `tfmrc.layers.DualAttention` for its call."""
         return DualAttention(
             similarity_init=self.arguments.similarity_init, name="dual_attention", **self._options
         )
@@ -640,7 +646,7 @@ class Masque(GenerationMixin, Model):
         return self.pointer_generator.distribution(parts, memory["extended_ids"]), cache
 
     def attribute(self, memory, target_ids):
-        """Tells where each word of an answer comes from, in one pass over given words.
+        """Computes the source of each of the given words, in one pass.
 
         Args:
             memory: dict. What `encode` returned.

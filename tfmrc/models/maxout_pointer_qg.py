@@ -56,26 +56,33 @@ class MaxoutPointerQG(GenerationMixin, Model):
     part by overriding its method, and is saved, loaded and exported like any other model.
 
     Args:
-        vocabulary_size: rows of the word embedding: special rows, words, unknown-word buckets.
-        word_dim: width of the word vectors.
-        tag_dim: width of the answer tags' vectors.
-        hidden_dim: width of the decoder and of each direction of the encoder.
-        num_layers: LSTM layers of the encoder, and of the decoder.
-        generation_vocabulary_size: how many of the first rows can be generated.
-        num_oov_buckets: how many of the last rows stand for unknown words; they can be copied and
-            not generated.
-        dropout: rate between the layers of encoder and decoder.
-        attention: whether the decoder sees the passage's words, and not its last state alone.
-        answer_tagging: whether the passage's words say if they belong to the answer.
-        copy: "max" (the maxout pointer), "sum" (the basic copy mechanism) or None. Without
-            copying, a target that only the passage holds counts as UNK.
-        self_attention: whether there is gated self-attention.
-        coverage: whether there is an output for the coverage loss of See et al. 2017. Their
-            further input of the attention, the coverage vector, is not part of this.
-        embeddings_trainable: whether the words' rows are trained (the paper: no).
-        initializer_stddev: standard deviation of the initial word and tag vectors.
-        encoder: what `tfmrc.encoders.from_preset` returns, or its layer; None for none.
-        encoder_use: "embedding" or "contextual", as above.
+        vocabulary_size: int. Rows of the word embedding: special rows, words, unknown-word buckets.
+        word_dim: int. Width of the word vectors. Default: 300.
+        tag_dim: int. Width of the answer tags' vectors. Default: 3.
+        hidden_dim: int. Width of the decoder and of each direction of the encoder. Default: 600.
+        num_layers: int. LSTM layers of the encoder, and of the decoder. Default: 2.
+        generation_vocabulary_size: int. How many of the first rows can be generated. Default:
+            45000.
+        num_oov_buckets: int. How many of the last rows stand for unknown words; they can be copied
+            and not generated. Default: 0.
+        dropout: float. Rate between the layers of encoder and decoder. Default: 0.3.
+        attention: bool. Whether the decoder sees the passage's words, and not its last state alone.
+            Default: True.
+        answer_tagging: bool. Whether the passage's words say if they belong to the answer. Default:
+            True.
+        copy: str or None. "max" (the maxout pointer), "sum" (the basic copy mechanism) or None.
+            Without copying, a target that only the passage holds counts as UNK. Default: "max".
+        self_attention: bool. Whether there is gated self-attention. Default: True.
+        coverage: bool. Whether there is an output for the coverage loss of See et al. 2017. Their
+            further input of the attention, the coverage vector, is not part of this. Default:
+            False.
+        embeddings_trainable: bool. Whether the words' rows are trained (the paper: no). Default:
+            False.
+        initializer_stddev: float. Standard deviation of the initial word and tag vectors. Default:
+            0.1.
+        encoder: `Encoder` or layer or None. What `tfmrc.encoders.from_preset` returns, or its
+            layer; None for none. Default: None.
+        encoder_use: str. "embedding" or "contextual", as above. Default: "embedding".
 
     Call arguments (a dict, made by `tfmrc.preprocessing.MaxoutPointerQGPreprocessor`):
         passage_ids: int `[B, M]` input ids, PAD after the end.
@@ -377,7 +384,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         )
 
     def attribute(self, memory, target_ids):
-        """Tells where each word of a question comes from, in one pass over given words.
+        """Computes the source of each of the given words, in one pass.
 
         Args:
             memory: dict. What `encode` returned.

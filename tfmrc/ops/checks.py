@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_indices", "check_positions", "check_rows", "check_shape"]
+__all__ = ["check_indices", "check_shape"]
 
 
 def check_shape(name: str, x: Any, *expected: int | None, like: str) -> None:
@@ -67,52 +67,3 @@ def check_indices(name: str, indices: Any, size: int | None, *, low: int = 0, of
     last = "" if size is None else f" to {size - 1}"
     wrong = least if least < low else greatest
     raise ValueError(f"`{name}` must hold {of} from {low}{last}. Received: {wrong}")
-
-
-def check_rows(inputs: Any) -> None:
-    """Raises a ValueError if the arrays of a dict have different numbers of rows.
-
-    Keras' own error does not name the arrays.
-
-    Args:
-        inputs: dict of arrays `[B, …]`. Anything else, such as a dataset, is not checked.
-
-    Example:
-
-    >>> check_rows({"passage_ids": np.zeros((2, 9)), "question_ids": np.zeros((3, 5))})
-    Traceback (most recent call last):
-    ...
-    ValueError: The inputs need a row for each example of the batch. Received: \
-passage_ids of shape (2, 9), question_ids of shape (3, 5)
-    """
-    if not isinstance(inputs, dict):
-        return
-    shapes = {name: tuple(x.shape) for name, x in inputs.items() if hasattr(x, "shape")}
-    if len({shape[:1] for shape in shapes.values()}) > 1:
-        found = ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items())
-        raise ValueError(f"The inputs need a row for each example of the batch. Received: {found}")
-    check_positions(inputs)
-
-
-def check_positions(inputs: Any) -> None:
-    """Raises a ValueError if an array of a dict has rows without any position.
-
-    Args:
-        inputs: dict of arrays `[B, …]`. Sizes that are unknown while a graph is traced are not
-            checked, and neither is a batch without examples.
-
-    Example:
-
-    >>> check_positions({"question_ids": np.ones((2, 0)), "passage_ids": np.ones((2, 9))})
-    Traceback (most recent call last):
-    ...
-    ValueError: The inputs need at least one position; an empty text is a row of 0. Received: \
-question_ids of shape (2, 0)
-    """
-    for name, x in inputs.items():
-        shape = tuple(getattr(x, "shape", ()))
-        if 0 in shape[1:] and shape[0] != 0:
-            raise ValueError(
-                "The inputs need at least one position; an empty text is a row of 0. "
-                f"Received: {name} of shape {shape}"
-            )

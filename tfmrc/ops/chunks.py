@@ -1,4 +1,4 @@
-"""Computation of a long axis in parts, which bounds the memory of what lies between."""
+"""Computation of a long axis in parts, which bounds the memory of the intermediate values."""
 
 import keras
 import numpy as np

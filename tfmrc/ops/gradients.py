@@ -1,4 +1,4 @@
-"""Gradients by formulas of their own, and what they compute again instead of storing it."""
+"""Custom gradients, which recompute values instead of storing them."""
 
 from functools import wraps
 

@@ -20,9 +20,6 @@ def own_policy(layer: keras.layers.Layer, *, has_parts: bool = False) -> Any:
         A `keras.dtype_policies.DTypePolicy`; without a map that of the layer. With `has_parts` the
         map itself, if it has none for the name of the layer.
 
-    Raises:
-        ValueError: The map has a policy for a layer within this one.
-
     Example:
 
     >>> import keras
@@ -38,10 +35,4 @@ def own_policy(layer: keras.layers.Layer, *, has_parts: bool = False) -> Any:
     own = policy[layer.name]
     if has_parts:
         return policy if own == policy.default_policy else own
-    within = [key for key in policy if key.startswith(f"{layer.name}/")]
-    if within:
-        raise ValueError(
-            f"{type(layer).__name__} has one policy for all of its weights: give the "
-            f"`DTypePolicyMap` one for {layer.name!r}. Received: {', '.join(within)}"
-        )
     return own

@@ -1,4 +1,5 @@
 from .base import Predictor as Predictor
+from .calibration import Calibration as Calibration
 from .daanet import DAANetPredictor as DAANetPredictor, daanet_signatures as daanet_signatures
 from .ensemble import ensemble_predictor as ensemble_predictor
 from .errors import RequestError as RequestError

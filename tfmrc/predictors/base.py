@@ -8,15 +8,16 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import tensorflow as tf
 
-from tfmrc.predictors import registry
+from tfmrc.evaluation import CalibrationReport
+from tfmrc.predictors import calibration as calibrations, registry
 from tfmrc.predictors.inputs import batches_of, check_names, one_row, status_message, tensors_of
 from tfmrc.predictors.options import DecodingOptions
-from tfmrc.predictors.process import check_process, this_process
+from tfmrc.predictors.process import check_backend, check_process, this_process
 from tfmrc.predictors.result import Result
 from tfmrc.predictors.task import Query, Task, stream_of_passages
 from tfmrc.storage.export import export_saved_model
 from tfmrc.storage.parts import load_parts, save_parts
-from tfmrc.utils.arguments import check_arguments, check_whole_numbers
+from tfmrc.utils.arguments import check_arguments
 
 __all__ = ["Predictor"]
 
@@ -51,10 +52,14 @@ class Predictor(Generic[R]):
         model: The model.
         preprocessor: The preprocessor.
         metrics: dict. Measured results of the model, saved and exported with it.
+        calibration: `tfmrc.predictors.Calibration` or None. Maps the probabilities of answers, in
+            every graph; saved and exported with the model, whose further training makes it invalid.
+            Default: None.
 
     Raises:
         ValueError: If model and preprocessor disagree on a size.
-        RuntimeError: In a process that was forked after a predictor was made or loaded.
+        RuntimeError: In a process that was forked after a predictor was made or loaded; or strings
+            are given while Keras runs on another backend than TensorFlow.
 
     Example:
 
@@ -92,6 +97,7 @@ class Predictor(Generic[R]):
         self.model = model
         self.preprocessor: Any = preprocessor
         self.metrics: dict[str, Any] = {}
+        self.calibration: calibrations.Calibration | None = None
         self._signatures: dict[Any, dict[str, Any]] = {}
         self._process = this_process()
         self.check_agreement()
@@ -241,10 +247,9 @@ class Predictor(Generic[R]):
             An iterator with one result per example.
 
         Raises:
-            ValueError: If the task is unknown, or `batch_size` is below 1.
+            ValueError: If the task is unknown.
             TypeError: If an option is unknown.
         """
-        check_whole_numbers(1, batch_size=batch_size)
         selected = self.task(task)
         self.options(**options)
         queries = (Query.of(example, selected) for example in iter(examples))
@@ -287,14 +292,62 @@ class Predictor(Generic[R]):
 
     def signature(self, name: str = "serving_default", **options: Any) -> Any:
         """Returns the `tf.function` of a signature; it is built once per combination of options."""
+        check_backend()
         chosen = self.options(**options)
         trained = getattr(self.model, "trained_outputs", None)  # a `fit` may have changed them
-        key = chosen, trained, len(self.model.weights)  # the graphs have no LoRA
+        # The graphs have no LoRA.
+        key = chosen, trained, len(self.model.weights), self.calibration
         if key not in self._signatures:
-            if self._signatures and trained not in {earlier for _, earlier, _ in self._signatures}:
+            if self._signatures and trained not in {earlier[1] for earlier in self._signatures}:
                 self._warn_of_untrained()
-            self._signatures[key] = self.build_signatures(chosen)
+            self._signatures[key] = self.with_confidence(self.build_signatures(chosen), chosen)
         return self._signatures[key][name]
+
+    def with_confidence(self, signatures: Mapping[str, Any], options: Any) -> dict[str, Any]:
+        """Returns signatures whose answers have calibrated probabilities and `is_confident`.
+
+        Args:
+            signatures: dict. The result of `build_signatures` or `export_signatures`.
+            options: An instance of `options_class`.
+        """
+        least = getattr(options, "min_probability", None)
+        return calibrations.with_confidence(signatures, self.calibration, least)
+
+    def calibrate(
+        self, examples: Iterable[Any], *, precision: float | None = 0.9, **options: Any
+    ) -> CalibrationReport:
+        """Fits `calibration`: the probability of an answer becomes that of being right.
+
+        A span is right if it matches a reference exactly after SQuAD's normalization, a written
+        answer if its ROUGE-L is at least 0.5. Without a right answer in the passages, every answer
+        is wrong.
+
+        Args:
+            examples: iterable. `tfmrc.data.Example`s with answers, or marked unanswerable, that the
+                model was not trained on.
+            precision: float or None. Share of right answers among the confident ones, from which
+                the threshold follows; None for no threshold. Default: 0.9.
+            **options: Fields of `options_class` and `batch_size`, as of later calls.
+
+        Returns:
+            The report, by two-fold cross-fitting: each half is measured with the other half's map.
+
+        Raises:
+            ValueError: If there are too few answers, or `precision` is not a share.
+        """
+        return calibrations.calibrate(self, examples, precision, **options)
+
+    def measure_calibration(self, examples: Iterable[Any], **options: Any) -> CalibrationReport:
+        """Measures `calibration` on examples that it was not fitted on.
+
+        Args:
+            examples: iterable. `tfmrc.data.Example`s with answers, or marked unanswerable.
+            **options: Fields of `options_class` and `batch_size`.
+
+        Raises:
+            ValueError: If the predictor is not calibrated.
+        """
+        return calibrations.measure(self, examples, **options)
 
     def options(self, **options: Any) -> Any:
         """Returns options as an instance of `options_class`.
@@ -383,6 +436,7 @@ class Predictor(Generic[R]):
             model=self.model,
             preprocessor=self.preprocessor,
             metrics=self.metrics if metrics is None else metrics,
+            calibration=None if self.calibration is None else self.calibration.to_json(),
         )
 
     @classmethod
@@ -410,6 +464,8 @@ class Predictor(Generic[R]):
             )
         predictor: Self = parts.predictor_class(parts.model, parts.preprocessor, **parts.arguments)
         predictor.metrics = parts.metrics
+        if parts.calibration is not None:
+            predictor.calibration = calibrations.Calibration.from_json(parts.calibration)
         return predictor
 
     def export(
@@ -436,6 +492,7 @@ class Predictor(Generic[R]):
             ValueError: If the path does not end in a number, or the graph calls Python.
             FileExistsError: If the version exists and `overwrite` is False, or it is no export.
         """
+        check_backend()
         return export_saved_model(
             self,
             path,

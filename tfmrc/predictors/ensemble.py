@@ -17,7 +17,7 @@ __all__ = ["check_same_words", "ensemble_predictor"]
 def ensemble_predictor(
     predictors: Sequence[SANPredictor | ExtractiveReaderPredictor],
 ) -> SANPredictor | ExtractiveReaderPredictor:
-    """Returns a predictor that averages several, such as of several seeds.
+    """Returns a predictor that averages several, such as those of several seeds.
 
     It is saved and exported like any other predictor.
 

@@ -16,6 +16,7 @@ from tfmrc.predictors.reader_windows import reader_spans
 from tfmrc.predictors.span_answer import SpanAnswer
 from tfmrc.predictors.task import Query, Task
 from tfmrc.storage.warmup import PASSAGES, QUESTION
+from tfmrc.text.code_points import ends_with_marks
 
 __all__ = ["ExtractiveReaderPredictor", "extractive_reader_signature"]
 
@@ -105,11 +106,10 @@ def extractive_reader_signature(model: Any, preprocessor: Any, options: ReaderOp
 
     - `answer` string `[B]`, `start`, `end` int32 `[B]` (code points of the passage), `passage`
       int32 `[B]`, `probability` float32 `[B]`: the best span; `""`, -1 and the probability of "no
-      answer" where this is the answer (`options.handle_impossible_answer`,
-      `options.no_answer_threshold`); `""`, -1 and without these options 0 where passages have no
-      words;
+      answer" where this is the answer (`options.handle_impossible_answer`); `""`, -1 and without
+      this option 0 where passages have no words;
     - `answers`, `starts`, `ends`, `probabilities`, `answer_passages` (index of the passage)
-      `[B, K]`: the K best spans;
+      `[B, K]`: the K best spans, each with the combining marks of its last letter;
     - `answerable_probability` float32 `[B]`, `truncated` bool `[B]`.
 
     Args:
@@ -130,15 +130,13 @@ def extractive_reader_signature(model: Any, preprocessor: Any, options: ReaderOp
         )
         missing = outputs["starts"][:, 0] < 0
         none = 1.0 - outputs["answerable_probability"]
-        if options.no_answer_threshold is not None:
-            missing |= none > options.no_answer_threshold
-        elif options.handle_impossible_answer:
+        if options.handle_impossible_answer:
             missing |= none > outputs["probabilities"][:, 0]
         outputs["answer"] = tf.where(missing, "", outputs["answers"][:, 0])
         for name, values in (("start", "starts"), ("end", "ends"), ("passage", "answer_passages")):
             outputs[name] = tf.where(missing, -1, outputs[values][:, 0])
         best = outputs["probabilities"][:, 0]
-        if options.handle_impossible_answer or options.no_answer_threshold is not None:
+        if options.handle_impossible_answer:
             best = tf.where(missing, none, best)
         return outputs | {"probability": best}
 
@@ -173,6 +171,8 @@ def find_answers(
     num_questions, num_passages = tf.shape(passages)[0], tf.shape(passages)[1]
     flat = tf.reshape(passages, [-1])
     read = preprocessor.source(tf.repeat(question, num_passages), flat, **windows)
+    # Tokenizers that strip accents leave the marks of a last letter outside.
+    read |= {name: ends_with_marks(flat, read["row"], read[name]) for name in ("ends", "word_ends")}
     spans = reader_spans(
         model, read, num_passages, num_questions, count=count, max_length=max_length, align=align
     )

@@ -154,6 +154,7 @@ class GeneratedText(Result):
         """
         column = row_of(outputs, row)
         fields["truncated"] = bool(column.get("truncated", False))
+        fields["is_confident"] = bool(column.get("is_confident", True))
         if "relevance" in column:
             fields["relevance"] = tuple(float(x) for x in column["relevance"][:num_passages])
         if "answerable_probability" in column:

@@ -11,7 +11,12 @@ from keras import ops
 from tfmrc.encoders import Encoder
 from tfmrc.encoders.families import FAMILIES
 from tfmrc.encoders.hugging_face import load_layer, load_pieces, read_weights
-from tfmrc.encoders.hugging_face_config import config_of_encoder, family_of_config
+from tfmrc.encoders.hugging_face_config import (
+    CLASSES,
+    config_of_encoder,
+    family_of_config,
+    is_transformers,
+)
 from tfmrc.encoders.hugging_face_tokenizer import (
     TOKENIZER_CONFIG,
     check_tokenizer,
@@ -22,11 +27,13 @@ from tfmrc.encoders.hugging_face_tokenizer_files import tokenizer_files
 from tfmrc.encoders.hugging_face_weights import weights_of_encoder
 from tfmrc.encoders.presets import build_subwords
 from tfmrc.models import ExtractiveReader
+from tfmrc.predictors.calibration import Calibration
 from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor
 from tfmrc.preprocessing import ExtractiveReaderPreprocessor
 from tfmrc.storage.folders import check_target, new_folder
 from tfmrc.storage.manifest import manifest_of, verify_files
-from tfmrc.utils.files import check_links
+from tfmrc.storage.parts import CALIBRATION
+from tfmrc.utils.files import check_links, read_json, user_path
 
 __all__ = [
     "is_hugging_face",
@@ -39,13 +46,8 @@ __all__ = [
 HUB = "hf://"
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FILES = (CONFIG, "*.safetensors", "model.safetensors.index.json", "tokenizer*.json", "vocab*",
-         "merges.txt", "special_tokens_map.json")  # fmt: skip
-PICKLES = "*.bin"  # which a folder may have in place of safetensors
-# The part of class names there: BertForQuestionAnswering, BertTokenizer.
-CLASSES = {
-    "bert": "Bert", "distil_bert": "DistilBert", "electra": "Electra", "roberta": "Roberta",
-    "xlm_roberta": "XLMRoberta", "albert": "Albert", "deberta_v3": "DebertaV2",
-}  # fmt: skip
+         "merges.txt", "special_tokens_map.json", CALIBRATION)  # fmt: skip
+PICKLE = "pytorch_model.bin"  # which a folder may have in place of safetensors
 HEAD = ("qa_outputs.weight", "qa_outputs.bias")
 WINDOW = 384  # subwords of a window, of which a third is shared by two
 
@@ -54,9 +56,9 @@ def is_hugging_face(folder: str | PathLike[str]) -> bool:
     """Returns True for a folder in Hugging Face's form, or a name of its hub (`hf://`)."""
     if fspath(folder).startswith(HUB):
         return True
-    path = Path(folder) / CONFIG
+    path = user_path(folder) / CONFIG
     try:
-        return "model_type" in read_optional_json(path)
+        return is_transformers(read_optional_json(path))
     except ValueError:
         return False
 
@@ -85,15 +87,11 @@ def load_hugging_face(
         ValueError: The model is of another kind, or its files are damaged.
         ImportError: A package is not installed.
     """
-    hub = fspath(folder).startswith(HUB)
     folder = local_folder(folder)
-    # In the hub's cache the files of a version are links to those of all versions.
-    check_links(folder.parents[1] if hub else folder)
+    check_links(folder)
     if verify and manifest_of(folder) is not None:
         verify_files(folder)
-    config = read_optional_json(folder / CONFIG)
-    if not config:
-        raise FileNotFoundError(f"There is no {CONFIG} in {folder}.")
+    config = read_json(folder / CONFIG)
     family = family_of_config(config)
     kind = f"{CLASSES[family]}ForQuestionAnswering"
     architectures = config.get("architectures") or []
@@ -124,7 +122,10 @@ def load_hugging_face(
     model = ExtractiveReader(encoder=layer, dtype=dtype)
     model.answer_module.scores.kernel.assign(kernel.T)
     model.answer_module.scores.bias.assign(bias)
-    return ExtractiveReaderPredictor(model, preprocessor)
+    predictor = ExtractiveReaderPredictor(model, preprocessor)
+    if calibration := read_optional_json(folder / CALIBRATION):
+        predictor.calibration = Calibration.from_json(calibration)
+    return predictor
 
 
 def local_folder(folder: str | PathLike[str]) -> Path:
@@ -135,7 +136,7 @@ def local_folder(folder: str | PathLike[str]) -> Path:
     """
     name = fspath(folder)
     if not name.startswith(HUB):
-        return Path(folder)
+        return user_path(folder)
     try:
         import huggingface_hub
     except ImportError as error:
@@ -144,11 +145,13 @@ def local_folder(folder: str | PathLike[str]) -> Path:
             f"Received: {name!r}"
         ) from error
     name, _, revision = name.removeprefix(HUB).partition("@")
-    return Path(
-        huggingface_hub.snapshot_download(
-            name, revision=revision or None, allow_patterns=list(FILES)
+    for patterns in (FILES, (*FILES, PICKLE)):
+        path = huggingface_hub.snapshot_download(
+            name, revision=revision or None, allow_patterns=list(patterns)
         )
-    )
+        if any(Path(path).glob("*.safetensors")):
+            break
+    return Path(path)
 
 
 def reader_files(folder: Path) -> list[Path]:
@@ -156,7 +159,7 @@ def reader_files(folder: Path) -> list[Path]:
 
     Others, such as predictions that were written beside them, are no part of it.
     """
-    paths = {path for pattern in (*FILES, PICKLES) for path in folder.glob(pattern)}
+    paths = {path for pattern in (*FILES, PICKLE) for path in folder.glob(pattern)}
     return sorted(path for path in paths if path.is_file())
 
 
@@ -198,6 +201,8 @@ def save_hugging_face(predictor: ExtractiveReaderPredictor, folder: str | PathLi
     config = {"architectures": [f"{name}ForQuestionAnswering"], **config_of_encoder(layer)}
     files = {CONFIG: json.dumps(config, indent=2, sort_keys=True) + "\n"}
     files |= tokenizer_files(subwords, FAMILIES[layer.family], f"{name}Tokenizer")
+    if predictor.calibration is not None:
+        files[CALIBRATION] = json.dumps(predictor.calibration.to_json(), indent=2) + "\n"
     head = model.answer_module.scores
     arrays = weights_of_encoder(layer) | {
         HEAD[0]: np.ascontiguousarray(ops.convert_to_numpy(head.kernel).T),
@@ -209,7 +214,7 @@ def save_hugging_face(predictor: ExtractiveReaderPredictor, folder: str | PathLi
         save_file(arrays, part / WEIGHTS, metadata={"format": "pt"})
         for name, text in files.items():
             (part / name).write_text(text, encoding="utf-8", newline="\n")
-    return Path(folder)
+    return user_path(folder)
 
 
 def _is_written(path: Path) -> bool:

@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from tfmrc.utils.files import version_of
+from tfmrc.utils.files import user_path, version_of
 
 __all__ = ["load", "not_a_model"]
 
@@ -20,9 +20,10 @@ def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None)
     that you trust.
 
     Args:
-        folder: str or path. A saved predictor, a run, or an export or one of its versions; or a
-            model for question answering in Hugging Face's form (a folder, or `hf://owner/name`),
-            see `tfmrc.predictors.load_hugging_face`.
+        folder: str or path. "ready", the reader of English that comes with tfmrc; a saved
+            predictor, a run, or an export or one of its versions; or a model for question answering
+            in Hugging Face's form (a folder, or `hf://owner/name`), see
+            `tfmrc.predictors.load_hugging_face`.
         verify: bool. Whether every file is compared with its digest first. False saves the time of
             reading very large folders twice. Default: True.
         dtype: Keras dtype or policy of a reader of Hugging Face, such as "bfloat16". Any other
@@ -46,6 +47,7 @@ def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None)
     """
     from tfmrc.predictors import Predictor
     from tfmrc.predictors.hugging_face import is_hugging_face, load_hugging_face
+    from tfmrc.predictors.ready import READY, ready_folder
     from tfmrc.storage.parts import CONFIG, WEIGHTS
 
     if is_hugging_face(folder):
@@ -55,7 +57,7 @@ def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None)
             "`dtype` is for readers of Hugging Face; other models have that of their "
             f"configuration. Received: dtype={dtype!r}, folder={str(folder)!r}"
         )
-    folder = Path(folder)
+    folder = ready_folder() if folder == READY else user_path(folder)
     for candidate in (folder, folder / PREDICTOR):
         if (candidate / CONFIG).is_file() or (candidate / WEIGHTS).is_file():
             return Predictor.load(candidate, verify=verify)
@@ -76,7 +78,7 @@ def not_a_model(folder: str | PathLike[str]) -> str:
     Args:
         folder: str or path. The folder.
     """
-    folder = Path(folder)
+    folder = user_path(folder)
     message = f"There is no saved predictor, run or export in {folder}."
     is_parent = not folder.is_dir() and folder.name not in ("", "..")
     if is_parent and folder.parent in (Path(), Path("/")):

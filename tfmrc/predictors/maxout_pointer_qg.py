@@ -17,7 +17,6 @@ from tfmrc.predictors.text_outputs import compiled, text_outputs
 from tfmrc.storage.warmup import ANSWER, PASSAGES
 from tfmrc.text.answer_candidates import answer_candidates
 from tfmrc.text.layout import spread
-from tfmrc.utils.arguments import check_whole_numbers
 
 __all__ = ["MaxoutPointerQGPredictor", "maxout_pointer_qg_signatures"]
 
@@ -107,10 +106,9 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedText]):
             question.
 
         Raises:
-            ValueError: If the model was trained without answers, or `batch_size` is below 1.
+            ValueError: If the model was trained without answers.
             TypeError: If an option is unknown.
         """
-        check_whole_numbers(1, batch_size=batch_size)
         if not self.preprocessor.with_answers:
             raise ValueError(
                 "Answer candidates need a model that was trained with answers. "

@@ -1,7 +1,6 @@
 """Options of decoding."""
 
 from dataclasses import asdict, dataclass, fields
-from numbers import Real
 from typing import Any
 
 from tfmrc.utils.arguments import check_whole_numbers
@@ -43,10 +42,14 @@ class DecodingOptions:
             compiled, batches of 32 on a CPU are not (benchmarks/README.md); every new size of
             batch, question or passages is compiled again, and the server must have XLA.
             Default: False.
+        min_probability: float or None. Smallest probability of a confident answer; below it
+            `is_confident` is False. None for the threshold of the predictor's calibration.
+            Default: None.
 
     Raises:
-        ValueError: If `num_return_sequences` is not from 1 to `num_beams`, `max_length` is not
-            positive, or an option of sampling is given without `sampling`.
+        ValueError: If a number is no int of at least 1, `min_probability` no probability, or an
+            option of sampling is given without
+            `sampling`.
     """
 
     num_beams: int = 1
@@ -64,14 +67,11 @@ class DecodingOptions:
     top_p: float = 1.0
     seed: int = 0
     jit_compile: bool = False
+    min_probability: float | None = None
 
     def __post_init__(self) -> None:
         check_positive(self, "num_beams", "num_return_sequences", "max_length")
-        if self.num_return_sequences > self.num_beams:
-            raise ValueError(
-                "`num_return_sequences` must be from 1 to `num_beams`. Received: "
-                f"num_return_sequences={self.num_return_sequences!r}, num_beams={self.num_beams!r}"
-            )
+        check_probability(self)
         for field in fields(DecodingOptions):
             value = getattr(self, field.name)
             if field.name in OF_SAMPLING and value != field.default and not self.sampling:
@@ -91,7 +91,7 @@ class DecodingOptions:
         """
         names = {field.name for field in fields(DecodingOptions)}
         options = {name: value for name, value in asdict(self).items() if name in names}
-        for name in ("max_length", "jit_compile"):
+        for name in ("max_length", "jit_compile", "min_probability"):
             del options[name]
         drawn = {name: options.pop(name) for name in ("temperature", "top_k", "top_p", "seed")}
         return options | {"sampling": drawn if self.sampling else None}
@@ -126,18 +126,23 @@ class SpanOptions:
         num_steps: int or None. Steps of the answer module; None for as many as in training.
             Default: None.
         return_steps: bool. Whether each step's distributions are among the outputs. Default: False.
+        min_probability: float or None. Smallest probability of a confident answer; below it
+            `is_confident` is False. None for the threshold of the predictor's calibration.
+            Default: None.
 
     Raises:
-        ValueError: If a number is no int of at least 1.
+        ValueError: If a number is no int of at least 1, or `min_probability` no probability.
     """
 
     num_return_sequences: int = 1
     max_length: int | None = None
     num_steps: int | None = None
     return_steps: bool = False
+    min_probability: float | None = None
 
     def __post_init__(self) -> None:
         check_positive(self, "num_return_sequences", "max_length", "num_steps")
+        check_probability(self)
 
 
 @dataclass(frozen=True)
@@ -151,31 +156,35 @@ class ReaderOptions:
         align_to_words: bool. Whether an answer consists of whole words. Default: True.
         handle_impossible_answer: bool. Whether the answer is `""` if "no answer" is more probable
             than every span. Default: False.
-        no_answer_threshold: float or None. The answer is `""` if "no answer" is more probable than
-            this, whatever the spans' probabilities; `tfmrc evaluate` finds the best value on
-            held-out questions. Default: None.
+        min_probability: float or None. Smallest probability of a confident answer; below it
+            `is_confident` is False. None for the threshold of the predictor's calibration.
+            Default: None.
 
     Raises:
-        ValueError: If a number is no int of at least 1, or the threshold is not from 0 to 1.
+        ValueError: If a number is no int of at least 1, or `min_probability` no probability.
     """
 
     num_return_sequences: int = 1
     max_length: int | None = None
     align_to_words: bool = True
     handle_impossible_answer: bool = False
-    no_answer_threshold: float | None = None
+    min_probability: float | None = None
 
     def __post_init__(self) -> None:
         check_positive(self, "num_return_sequences", "max_length")
-        threshold = self.no_answer_threshold
-        if threshold is not None and not (isinstance(threshold, Real) and 0 <= threshold <= 1):
-            raise ValueError(
-                "`no_answer_threshold` is a probability, from 0 to 1. "
-                f"Received: no_answer_threshold={threshold!r}"
-            )
+        check_probability(self)
 
 
 def check_positive(options: Any, *names: str) -> None:
     """Raises a ValueError if an option is neither None nor an int of at least 1."""
     values = {name: getattr(options, name) for name in names}
     check_whole_numbers(1, **{name: value for name, value in values.items() if value is not None})
+
+
+def check_probability(options: Any) -> None:
+    """Raises a ValueError if `min_probability` is neither None nor from 0 to 1."""
+    value = options.min_probability
+    if value is not None and not 0 <= value <= 1:
+        raise ValueError(
+            f"`min_probability` is a probability, from 0 to 1. Received: min_probability={value!r}"
+        )

@@ -6,13 +6,14 @@ from typing import Any
 __all__ = ["pipeline"]
 
 
-def pipeline(task: str, model: Any, dtype: Any = None, **options: Any) -> Any:
+def pipeline(task: str, model: Any = "ready", dtype: Any = None, **options: Any) -> Any:
     """Returns a function that answers questions, as the removed pipeline of transformers.
 
     Args:
         task: str. "question-answering".
         model: str, path or predictor. What `tfmrc.load` loads (a folder of Hugging Face,
-            `hf://owner/name`, a saved predictor, a run, an export), or its result.
+            `hf://owner/name`, a saved predictor, a run, an export), or its result. Default:
+            "ready", the reader of English that comes with tfmrc.
         dtype: Keras dtype or policy of a reader of Hugging Face, such as "bfloat16" (`tfmrc.load`).
             Default: None.
         **options: The options of `tfmrc.predictors.QuestionAnsweringPipeline`. Arguments of
@@ -24,7 +25,7 @@ def pipeline(task: str, model: Any, dtype: Any = None, **options: Any) -> Any:
 
     Raises:
         TypeError: An option is unknown.
-        ValueError: The task is unknown, `dtype` is given for another model than
+        ValueError: The task is unknown, `dtype` is given for a folder of another model than
             a reader of Hugging Face, or an argument of transformers asks for something else.
         FileNotFoundError: The folder does not exist.
 
@@ -52,9 +53,4 @@ def pipeline(task: str, model: Any, dtype: Any = None, **options: Any) -> Any:
             )
     if isinstance(model, str | PathLike):
         model = load(model, dtype=dtype)
-    elif dtype is not None:
-        raise ValueError(
-            "`dtype` is for a folder that is loaded; a predictor has its own. "
-            f"Received: dtype={dtype!r}, model={model!r:.60}"
-        )
     return QuestionAnsweringPipeline(model, **options)

@@ -1,8 +1,10 @@
-"""Check that a graph is used in the process that made it."""
+"""Checks that a graph can be used: in the process that made it, and on TensorFlow."""
 
 import os
 
-__all__ = ["check_process", "this_process"]
+import keras
+
+__all__ = ["check_backend", "check_process", "this_process"]
 
 _first: int | None = None  # the process in which the first predictor was made or loaded
 
@@ -37,4 +39,15 @@ def check_process(owner: int) -> None:
             "TensorFlow does not work in a process that was forked after it was used. Load the "
             "predictor in a process that is started by `spawn`, or in one that is forked before "
             "the first predictor is loaded."
+        )
+
+
+def check_backend() -> None:
+    """Raises a RuntimeError unless Keras runs on TensorFlow, whose graphs read strings."""
+    backend = keras.backend.backend()
+    if backend != "tensorflow":
+        raise RuntimeError(
+            "A predictor reads strings in a graph of TensorFlow: set KERAS_BACKEND=tensorflow "
+            "before Keras is imported. On other backends `predictor.model` reads the ids that "
+            f"`predictor.preprocessor` makes. Received: backend={backend!r}"
         )

@@ -11,10 +11,10 @@ from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor, find_answers
 from tfmrc.predictors.inputs import batches_of, status_message, strings
 from tfmrc.predictors.legacy_answers import legacy_answers, windows_of
-from tfmrc.predictors.process import check_process
+from tfmrc.predictors.process import check_backend, check_process
 from tfmrc.predictors.reader_windows import window_scores
 from tfmrc.predictors.task import Query
-from tfmrc.utils.arguments import check_arguments, check_whole_numbers
+from tfmrc.utils.arguments import check_whole_numbers
 
 __all__ = ["PipelineOptions", "QuestionAnsweringPipeline"]
 
@@ -67,9 +67,10 @@ class PipelineOptions:
 class QuestionAnsweringPipeline:
     """Answers questions as `transformers.pipeline("question-answering")` did until 5.2.
 
-    A result is a dict: `score` (the probability), `start` and `end` (characters of the context) and
-    `answer`. The calls are those of the removed pipeline: keywords `question` and `context` with
-    strings or lists, one dict, a list of dicts, or a generator of dicts, which is read lazily.
+    A result is a dict: `score` (the probability, calibrated unless `legacy`), `start` and `end`
+    (characters of the context) and `answer`. The calls are those of the removed pipeline: keywords
+    `question` and `context` with strings or lists, one dict, a list of dicts, or a generator of
+    dicts, which is read lazily.
 
     By default some faults of the old numbers are mended (docs/transformers.md): a score is a
     probability under one distribution over all windows, answers are whole words also at the edge of
@@ -83,8 +84,8 @@ class QuestionAnsweringPipeline:
 
     Raises:
         TypeError: An option is unknown.
-        ValueError: The predictor does not answer questions, a value is not possible, or `legacy` is
-            given for a predictor that is no extractive reader.
+        ValueError: A value is not possible, or `legacy` is given for a predictor that is no
+            extractive reader.
 
     Example:
         >>> import tfmrc
@@ -101,7 +102,6 @@ class QuestionAnsweringPipeline:
     """
 
     def __init__(self, predictor: Any, **options: Any):
-        _check_answers(predictor)
         self.predictor = predictor
         self.is_reader = isinstance(predictor, ExtractiveReaderPredictor)
         self.options = self._options(PipelineOptions(), options)
@@ -151,7 +151,6 @@ class QuestionAnsweringPipeline:
                         f"`{name}` is an option of extractive readers. "
                         f"Received: {name}={value!r:.80} for {self.predictor!r}"
                     )
-        check_arguments(PipelineOptions, given, "The pipeline")
         return replace(options, **given)
 
     def _answered(self, pairs: Iterable[Pair], options: PipelineOptions) -> Iterator[Any]:
@@ -167,6 +166,7 @@ class QuestionAnsweringPipeline:
                 end = getattr(answer, "end", -1)
                 yield [_answer(answer.probability, max(start, 0), max(end, 0), answer.text)]
             return
+        check_backend()
         check_process(self.predictor._process)
         texts = [strings(column) for column in zip(*batch, strict=True)]
         compute = self._legacy if options.legacy else self._default
@@ -237,7 +237,11 @@ class QuestionAnsweringPipeline:
                 none = 1.0 - float(values["answerable_probability"][row])
                 answers.append(_answer(none, 0, 0, ""))
             answers.sort(key=lambda answer: answer["score"], reverse=True)
-            yield answers[: options.top_k]
+            answers, calibration = answers[: options.top_k], self.predictor.calibration
+            if calibration is not None:  # of merged spans, as the map keeps their order
+                scores = calibration.apply([answer["score"] for answer in answers]).numpy()
+                answers = [{**a, "score": float(s)} for a, s in zip(answers, scores, strict=True)]
+            yield answers
 
     def _legacy(
         self, batch: Sequence[Pair], texts: list[tf.Tensor], options: PipelineOptions
@@ -262,16 +266,6 @@ class QuestionAnsweringPipeline:
                 handle_impossible_answer=options.handle_impossible_answer,
                 align_to_words=options.align_to_words,
             )
-
-
-def _check_answers(predictor: Any) -> None:
-    """Raises a ValueError if the tasks of a predictor say that it does not answer questions."""
-    tasks = getattr(predictor, "tasks", ())
-    if tasks and all(task.target != "answer" for task in tasks):
-        raise ValueError(
-            "The model does not answer questions; it has the tasks "
-            f"{', '.join(task.name for task in tasks)}. Received: {predictor!r:.80}"
-        )
 
 
 def _answer(score: float, start: int, end: int, text: str) -> Answer:

@@ -8,15 +8,23 @@ from typing import Any, Self
 __all__ = ["Result", "string_of"]
 
 
+def not_found(text: str) -> str:
+    """Returns what is shown in place of an answer that is not confident."""
+    return f"(not found; candidate: {text})"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Result:
     """Text that a model found or generated; `str(result)` is the text.
 
     Attributes:
         text: str. The answer or question; `""` if there is none.
-        probability: float or None. Probability of the text's words, or of the span. Default: None.
-        log_probability: float or None. Its logarithm, which does not underflow for long texts.
-            Default: None.
+        probability: float or None. Probability of the text's words, or of the span; of a calibrated
+            predictor, that the answer is right. Default: None.
+        log_probability: float or None. Its logarithm; of a written text always that of its words,
+            which does not underflow. Default: None.
+        is_confident: bool. False if the probability of the best answer is below the threshold of
+            the predictor (`min_probability`, or that of its calibration). Default: True.
         truncated: bool. True if an input was longer than the model reads. Default: False.
         finished: bool. False if the text was cut at the greatest length. Default: True.
         alternatives: tuple of `Self`. The other hypotheses, best first, if several were requested.
@@ -26,12 +34,26 @@ class Result:
     text: str = field(kw_only=False)
     probability: float | None = None
     log_probability: float | None = None
+    is_confident: bool = True
     truncated: bool = False
     finished: bool = True
     alternatives: tuple[Self, ...] = ()
 
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def headline(self) -> str:
+        """The text, or "not found" with the text as a candidate if it is not confident.
+
+        Example:
+
+        >>> from tfmrc.predictors import Result
+        >>> Result("an owl", probability=0.1, is_confident=False).headline
+        '(not found; candidate: an owl)'
+        """
+        text = self.text or "(no words)"
+        return text if self.is_confident else not_found(text)
 
     def facts(self) -> list[tuple[str, str]]:
         """Returns names and values of what `describe` and a notebook show below the text."""
@@ -50,7 +72,7 @@ class Result:
     def describe(self) -> str:
         """Returns a readable description: the text, details, probability, alternatives."""
         facts = (f"  {name} {value}" for name, value in self.facts())
-        return "\n".join([self.text or "(no words)", *facts])
+        return "\n".join([self.headline, *facts])
 
     def html_rows(self) -> list[tuple[str, str]]:
         """Returns `facts` as HTML, for a notebook."""
@@ -64,7 +86,7 @@ class Result:
             for name, value in self.html_rows()
         )
         table = f"<table>{rows}</table>" if rows else ""
-        text = html.escape(self.text or "(no words)")
+        text = html.escape(self.headline)
         return f'<div><p style="font-size:1.2em">{text}</p>{table}</div>'
 
     def to_json(self) -> dict[str, Any]:
@@ -73,8 +95,8 @@ class Result:
         Example:
 
         >>> from tfmrc.predictors import Result
-        >>> Result("an owl", probability=0.5).to_json()
-        {'text': 'an owl', 'probability': 0.5, 'truncated': False, 'finished': True}
+        >>> Result("an owl").to_json()
+        {'text': 'an owl', 'is_confident': True, 'truncated': False, 'finished': True}
         """
         result: dict[str, Any] = json_of(self)
         return result

@@ -63,6 +63,7 @@ class SpanAnswer(Result):
                 passage=int(passage),
                 probability=float(probability),
                 log_probability=math.log(probability) if probability > 0 else None,
+                is_confident=bool(column.get("is_confident", True)),
                 truncated=bool(column["truncated"]),
                 answerable_probability=None if answerable is None else float(answerable),
             )

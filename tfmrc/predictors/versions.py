@@ -3,7 +3,7 @@
 from os import PathLike
 from pathlib import Path
 
-from tfmrc.utils.files import version_of
+from tfmrc.utils.files import user_path, version_of
 
 __all__ = ["find_models", "newest_version", "versions_of"]
 
@@ -22,7 +22,7 @@ def versions_of(path: str | PathLike[str]) -> dict[int, Path]:
     >>> versions_of("nowhere")
     {}
     """
-    path = Path(path).absolute()
+    path = user_path(path).absolute()
     if (path / "saved_model.pb").is_file():
         number = version_of(path.name)
         return {1 if number is None else number: path}
@@ -62,7 +62,7 @@ def find_models(folder: str | PathLike[str]) -> dict[str, Path]:
     Raises:
         FileNotFoundError: If the folder does not exist.
     """
-    folder = Path(folder).absolute()
+    folder = user_path(folder).absolute()
     if (folder / "saved_model.pb").is_file():
         name = folder.name if version_of(folder.name) is None else folder.parent.name
         return {name: folder}

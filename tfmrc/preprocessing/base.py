@@ -9,9 +9,9 @@ from typing import Any, Self
 import tensorflow as tf
 
 from tfmrc.data.batching.dataset import make_dataset
-from tfmrc.data.batching.training_example import Source
+from tfmrc.data.batching.training_example import Source, examples_of
 from tfmrc.preprocessing.encoder_inputs import subwords_of
-from tfmrc.preprocessing.span_labels import check_spans
+from tfmrc.preprocessing.span_labels import check_spans, warn_of_unread
 from tfmrc.preprocessing.styles import Styles
 from tfmrc.text.counting import Record
 from tfmrc.text.detokenize import join_words, words_of_ids
@@ -23,7 +23,6 @@ from tfmrc.utils.arguments import check_arguments, check_whole_numbers, paramete
 
 Tensors = dict[str, tf.Tensor]
 ENCODER = "encoder"  # folder of the subwords among the assets
-COUNTING = ("vocabulary_size", "min_count", "num_oov_buckets", "vectors")  # of `from_examples`
 DEVICE = "/CPU:0"  # string operations run on the CPU
 
 
@@ -124,7 +123,8 @@ Received: pasage_length=9
         The examples are read once. Memory grows with the number of distinct words.
 
         Args:
-            examples: list of examples, `ExampleStream`, or callable that returns an iterable.
+            examples: list of examples, `ExampleStream`, or callable that returns an iterable; or a
+                list of dicts with the columns of a table, as for `tfmrc.data.read_table`.
             vocabulary_size: int. Largest number of rows, including the four special words and
                 excluding the buckets; the most frequent words are selected. Default: None, all
                 words.
@@ -149,8 +149,8 @@ Received: pasage_length=9
             {'vocabulary_size': 10, 'generation_vocabulary_size': 10, 'num_oov_buckets': 0,
              'num_styles': 1, 'num_passages': 1}
         """
-        check_arguments(cls, arguments, cls.__name__, besides=COUNTING)
         styles: dict[str, None] = {}
+        examples = examples_of(examples)
 
         def read() -> Iterator[Record]:
             for example in examples() if callable(examples) else examples:
@@ -192,8 +192,12 @@ Received: pasage_length=9
     def dataset(self, examples: Source, batch_size: int, **options: Any) -> tf.data.Dataset:
         """Makes batches of examples for `model.fit`; see `tfmrc.data.make_dataset`.
 
+        A warning has the number of answers that train nothing: without a span where the labels are
+        spans, or not within the words that are read.
+
         Args:
-            examples: list of examples, `ExampleStream`, or callable that returns an iterable.
+            examples: list of examples, `ExampleStream`, or callable that returns an iterable; or a
+                list of dicts with the columns of a table, as for `tfmrc.data.read_table`.
             batch_size: int. Number of examples per batch, over all replicas.
             **options: `shuffle`, `seed`, `repeat` and the other options of `make_dataset`.
 
@@ -213,11 +217,13 @@ Received: pasage_length=9
             >>> tuple(x["passage_ids"].shape)
             (1, 4)
         """
-        check_arguments(make_dataset, options, f"{type(self).__name__}.dataset")
+        styles = options.get("styles") or self.styles
+        if isinstance(examples, Iterator):  # which can be read once
+            examples = list(examples)
+        examples = examples_of(examples, styles[0], self.needs_spans)
         if self.needs_spans:
-            if isinstance(examples, Iterator):  # which can be read once
-                examples = list(examples)
-            check_spans(examples, options.get("styles") or self.styles, type(self).__name__)
+            check_spans(examples, styles, type(self).__name__)
+        warn_of_unread(self, examples, styles, options.get("annotate"))
         return make_dataset(examples, self, batch_size, **options)
 
     def randomize_oov_buckets(self, inputs: Tensors, records: Tensors, names: Any) -> None:

@@ -1,15 +1,23 @@
-"""The check that examples have the labels of a model that finds spans."""
+"""Checks that answers train something: that they have spans, and are within what is read."""
 
 import warnings
 from collections.abc import Sequence
 from itertools import islice
+from typing import Any
 
+import numpy as np
+import tensorflow as tf
+
+from tfmrc.data.batching.dataset import Annotate, strings
 from tfmrc.data.batching.training_example import Source, TrainingExample, records
 
 FIRST = 1_000
 """Examples of a stream that are looked at: it may be long, and is read again for training."""
 
-__all__ = ["check_spans"]
+SAMPLE = 300
+"""Answers that are read to count those whose weight is 0."""
+
+__all__ = ["check_spans", "warn_of_unread"]
 
 
 def check_spans(examples: Source, styles: Sequence[str], name: str) -> None:
@@ -59,5 +67,39 @@ def check_spans(examples: Source, styles: Sequence[str], name: str) -> None:
         warnings.warn(
             f"{missing:,} of {len(answered):,} answers{among} have no span, so their examples "
             "train nothing. `tfmrc.data.with_exact_spans` finds those that a passage contains.",
+            stacklevel=3,
+        )
+
+
+def warn_of_unread(
+    preprocessor: Any, examples: Source, styles: Sequence[str], annotate: Annotate | None
+) -> None:
+    """Warns if some of the first answers have the weight 0 in all labels, and so train nothing.
+
+    Args:
+        preprocessor: `Preprocessor`. Answers without a span are not counted if it needs spans.
+        examples: list of `Example` or `TrainingExample`, a stream or a callable.
+        styles: sequence of str. The answer styles.
+        annotate: callable or None. That of `tfmrc.data.make_dataset`.
+    """
+    read = records(examples() if callable(examples) else examples, styles)
+    answered = [
+        record
+        for record in islice(read, FIRST)
+        if record.answer
+        and not (preprocessor.needs_spans and record.example.span_of(record.answer) is None)
+    ][:SAMPLE]
+    if not answered:
+        return
+    given = strings(answered) | {"rotation": np.zeros(len(answered), np.int32)}
+    with tf.device("/CPU:0"):
+        batch = preprocessor.batch(given if annotate is None else given | annotate(answered))
+    weights = [np.reshape(weight, [len(answered), -1]) for weight in tf.nest.flatten(batch[2:])]
+    unread = np.sum(~np.any(np.hstack(weights), axis=1)) if weights else 0
+    if unread:
+        warnings.warn(
+            f"{unread:,} of the first {len(answered):,} answers are not within what the model "
+            "reads of a passage, so their examples train nothing; a greater length of passages "
+            "reads more.",
             stacklevel=3,
         )

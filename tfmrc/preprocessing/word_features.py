@@ -51,7 +51,7 @@ def match_features(surface: Any, compared: Any, group: Any, first: Any) -> tf.Te
 
 
 def shape_features(surface: Any) -> tf.Tensor:
-    """Returns what the spelling of each word tells, which a lower-case vector does not.
+    """Returns features of each word's spelling that its lower-case form lacks.
 
     The features are: the first character is a capital; at least two capitals and no small letter;
     a decimal digit; neither a letter nor a number.

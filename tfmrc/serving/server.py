@@ -52,7 +52,7 @@ class Server:
         port: int. Port of REST; 0 for any free port. Default: 8501.
         grpc_port: int or None. Port of gRPC; 0 for any free port, None for no gRPC. Default: None.
         limits: `Limits` or None. Limits of requests, batches and connections. Default: None.
-        poll_seconds: float. Time between two looks for new versions. Default: 2.
+        poll_seconds: float. Time between checks for new versions. Default: 2.
         api_key: str or None. Key that every request must have. Default: None.
         certificate: path or None. Certificate (PEM) for TLS. Default: None.
         private_key: path or None. Key (PEM) of the certificate. Default: None.

@@ -11,7 +11,7 @@ from tfmrc.ops.portable import portable
 from tfmrc.storage.folders import check_target, new_folder
 from tfmrc.storage.model_card import write_model_card
 from tfmrc.storage.warmup import write_warmup_requests
-from tfmrc.utils.files import version_of
+from tfmrc.utils.files import user_path, version_of
 from tfmrc.utils.keras_private import all_sublayers
 
 __all__ = ["export_saved_model", "operations", "python_operations"]
@@ -31,10 +31,10 @@ def export_saved_model(
 ) -> Path:
     """Writes a predictor as a SavedModel in `<name>/<version>/`, as TensorFlow Serving reads it.
 
-    The signatures are those of `predictor.export_signatures(options)`. The SavedModel includes the
-    vocabulary, the lookup tables and the current weights of the model. `assets.extra` has requests
-    that TensorFlow Serving runs at start-up, a model card as JSON and Markdown, the metrics, and a
-    digest of every file (`tfmrc.storage.verify`).
+    The signatures are those of `predictor.export_signatures(options)`, calibrated. The SavedModel
+    includes the vocabulary, the lookup tables and the current weights of the model. `assets.extra`
+    has requests that TensorFlow Serving runs at start-up, a model card as JSON and Markdown, the
+    metrics, and a digest of every file (`tfmrc.storage.verify`).
 
     The folder is written under a temporary name and then renamed, so a server that watches it never
     reads an incomplete model.
@@ -57,7 +57,7 @@ def export_saved_model(
             a folder that is no export.
         OSError: If the disk is full, or the file system fails otherwise.
     """
-    path = Path(path).absolute()
+    path = user_path(path).absolute()
     if version_of(path.name) is None:
         raise ValueError(
             "An export's path must end in a version number, as in savedmodels/masque/1: "
@@ -70,7 +70,7 @@ def export_saved_model(
             f"the command line, overwrite=True in Python. Received: overwrite={overwrite}"
         )
 
-    signatures = predictor.export_signatures(options)
+    signatures = predictor.with_confidence(predictor.export_signatures(options), options)
     with portable():  # a graph that leaves the process runs on every device
         concrete = {name: each.get_concrete_function() for name, each in signatures.items()}
     for traced in concrete.values():

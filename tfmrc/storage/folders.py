@@ -9,7 +9,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from tfmrc.storage.manifest import FILE_NAME, listed_files, write_manifest
-from tfmrc.utils.files import replacing, restore
+from tfmrc.utils.files import replacing, restore, user_path
 
 __all__ = ["check_target", "new_folder"]
 
@@ -32,7 +32,7 @@ def check_target(path: str | PathLike[str], is_ours: Callable[[Path], bool]) -> 
     Raises:
         FileExistsError: If there is a link, a file, or a folder with other content.
     """
-    path = Path(path).absolute()
+    path = user_path(path).absolute()
     restore(path)
     if path.is_symlink() or path.is_file():
         raise FileExistsError(f"{path} is a link or a file. Give a folder.")

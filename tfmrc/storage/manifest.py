@@ -1,11 +1,12 @@
 """Digests of all files of a saved predictor or an export."""
 
-import hashlib
 import json
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
+
+from tfmrc.utils.files import sha256_of
 
 __all__ = ["DamagedError", "Verification", "verify", "verify_files", "write_manifest"]
 
@@ -51,7 +52,10 @@ def write_manifest(folder: Path) -> Path:
     extra = folder / EXTRA
     manifest = (extra if extra.is_dir() else folder) / FILE_NAME
     files = {
-        path.relative_to(folder).as_posix(): {"sha256": _digest(path), "size": path.stat().st_size}
+        path.relative_to(folder).as_posix(): {
+            "sha256": sha256_of(path),
+            "size": path.stat().st_size,
+        }
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path != manifest
     }
@@ -94,7 +98,11 @@ def verify_files(folder: str | PathLike[str]) -> Verification:
         path = folder / name
         is_there = path.is_file()
         # The size first: a cut file is found without reading it.
-        if not is_there or path.stat().st_size != entry["size"] or _digest(path) != entry["sha256"]:
+        if (
+            not is_there
+            or path.stat().st_size != entry["size"]
+            or sha256_of(path) != entry["sha256"]
+        ):
             problem = "differs from what was written" if is_there else "is missing"
             raise DamagedError(f"{folder} is damaged: {name} {problem}.")
     return Verification(folder, len(entries), sum(entry["size"] for entry in entries.values()))
@@ -160,8 +168,3 @@ def verify(folder: str | PathLike[str]) -> list[Verification]:
     if not results:
         raise FileNotFoundError(f"There is no {FILE_NAME} in {folder} or below it.")
     return results
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

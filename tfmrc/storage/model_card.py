@@ -28,7 +28,8 @@ INPUTS = {
 OUTPUTS = {
     "answer": "the best answer",
     "passage": "index of the passage that it is from; -1 for none",
-    "probability": "its probability",
+    "probability": "its probability; that of being right if the model is calibrated",
+    "is_confident": "false if the probability is below the threshold",
     "start": "offset of its first character (code point) in its passage; -1 for no answer",
     "end": "offset after its last character; -1 for no answer",
     "answers": "the best answers, best first; empty where there are fewer",
@@ -86,6 +87,7 @@ def write_model_card(
         },
         "preprocessor": preprocessor.get_config(),
         "words": preprocessor.vocabulary.size,
+        "calibration": predictor.calibration and predictor.calibration.to_json(),
         "max_passages": getattr(preprocessor, "num_passages", None),
         "decoding": {**asdict(options), "max_length": predictor.max_length(options)},
         **signatures["serving_default"],

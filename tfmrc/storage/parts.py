@@ -23,12 +23,12 @@ from tfmrc.models.folder import (
 from tfmrc.preprocessing import Preprocessor
 from tfmrc.storage.folders import check_target, new_folder
 from tfmrc.storage.manifest import verify_files
-from tfmrc.utils.files import check_links, read_json
+from tfmrc.utils.files import check_links, read_json, user_path
 
 __all__ = ["FORMAT", "Parts", "is_saved_predictor", "load_parts", "save_parts", "tool_versions"]
 
 FORMAT = 3
-METRICS, ASSETS = "metrics.json", "assets"
+METRICS, ASSETS, CALIBRATION = "metrics.json", "assets", "calibration.json"
 
 
 class Parts(NamedTuple):
@@ -39,6 +39,7 @@ class Parts(NamedTuple):
     model: Any
     preprocessor: Any
     metrics: dict[str, Any]
+    calibration: dict[str, Any] | None
 
 
 def tool_versions() -> dict[str, str]:
@@ -66,10 +67,11 @@ def save_parts(
     model: Any,
     preprocessor: Any,
     metrics: Mapping[str, Any],
+    calibration: Mapping[str, Any] | None = None,
 ) -> Path:
     """Writes `config.json`, `model.weights.h5`, `metrics.json`, `assets/` and `manifest.json`.
 
-    Classes are named as Keras registers them.
+    A calibration is written to `calibration.json`. Classes are named as Keras registers them.
 
     Returns:
         The folder.
@@ -86,13 +88,15 @@ def save_parts(
         },
     }
     texts = {METRICS: _json(dict(metrics)), CONFIG: _json(config)}  # before anything is written
+    if calibration is not None:
+        texts[CALIBRATION] = _json(calibration)
     size = sum(keras.ops.convert_to_numpy(weight).nbytes for weight in model.weights)
     with new_folder(path, size) as part:
         keras.saving.save_weights(model, part / WEIGHTS, objects_to_skip=optimizer_of(model))
         preprocessor.save_assets(part / ASSETS)
         for name, text in texts.items():
             (part / name).write_text(text, encoding="utf-8")
-    return Path(folder)
+    return user_path(folder)
 
 
 def load_parts(folder: str | PathLike[str], predictor_base: type, *, verify: bool = True) -> Parts:
@@ -108,7 +112,7 @@ def load_parts(folder: str | PathLike[str], predictor_base: type, *, verify: boo
         ValueError: If it is damaged, of another format, of a class that is not registered, or has
             links to files outside.
     """
-    folder = Path(folder)
+    folder = user_path(folder)
     for name in (CONFIG, WEIGHTS, ASSETS):
         if not (folder / name).exists():
             raise FileNotFoundError(
@@ -140,7 +144,8 @@ def load_parts(folder: str | PathLike[str], predictor_base: type, *, verify: boo
     if isinstance(outputs, dict):  # what was trained stays so in a further `fit`
         model.trained_outputs = tuple(outputs if trained is None else trained)
     metrics = read_json(folder / METRICS) if (folder / METRICS).exists() else {}
-    return Parts(predictor_class, arguments, model, preprocessor, metrics)
+    calibration = read_json(folder / CALIBRATION) if (folder / CALIBRATION).exists() else None
+    return Parts(predictor_class, arguments, model, preprocessor, metrics, calibration)
 
 
 def registered_name(cls: type) -> str:

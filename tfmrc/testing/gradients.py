@@ -24,9 +24,6 @@ def gradients(
         For each variable an array of its shape. None where the function does not depend on it
         (TensorFlow only; JAX gives zeros).
 
-    Raises:
-        NotImplementedError: If Keras runs on another backend.
-
     Example:
         >>> import keras, numpy as np
         >>> from tfmrc.testing import gradients
@@ -37,11 +34,7 @@ def gradients(
     backend = keras.backend.backend()
     if backend == "tensorflow":
         return _tensorflow(function, variables)
-    if backend == "jax":
-        return _jax(function, variables)
-    raise NotImplementedError(
-        f"Gradients are computed on TensorFlow and JAX. Received: backend={backend!r}"
-    )
+    return _jax(function, variables)
 
 
 def _tensorflow(function, variables):

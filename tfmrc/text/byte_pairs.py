@@ -43,7 +43,7 @@ class BytePairs(tf.Module):
         unknown: str. Piece of a byte that is not in the vocabulary. Default: `"<unk>"`.
 
     Raises:
-        ValueError: A merge is not in the vocabulary.
+        KeyError: A merge is not in the vocabulary.
 
     Example:
         >>> from tfmrc.text.byte_pairs import BytePairs
@@ -70,11 +70,6 @@ class BytePairs(tf.Module):
         keys, merged = [], []
         for merge in self._merges:
             left, _, right = merge.partition(" ")
-            if not {left, right, left + right} <= self._ids.keys():
-                raise ValueError(
-                    "The parts and the result of a merge must be in the vocabulary. "
-                    f"Received: merge={merge!r}"
-                )
             keys.append(self._ids[left] * self._size + self._ids[right])
             merged.append(self._ids[left + right])
         self._merged = np.array(merged or [0], np.int32)
@@ -261,8 +256,8 @@ class BytePairs(tf.Module):
     def from_assets(cls, folder: str | Path, **config: Any) -> "BytePairs":
         """Loads the pieces from a folder of `save_assets`."""
         folder = Path(folder)
-        vocabulary = json.loads((folder / VOCABULARY_FILE).read_text(encoding="utf-8"))
-        merges = (folder / MERGES_FILE).read_text(encoding="utf-8").split("\n")
+        vocabulary = json.loads((folder / VOCABULARY_FILE).read_bytes())
+        merges = (folder / MERGES_FILE).read_text(encoding="utf-8-sig").split("\n")
         return cls(vocabulary, [merge.removesuffix("\r") for merge in merges], **config)
 
 

@@ -103,6 +103,35 @@ def white_space_table() -> CodePointTable:
     return CodePointTable(white_space())
 
 
+@functools.cache
+def _marks_table() -> CodePointTable:
+    """Returns the table of combining marks, of the categories Mn, Mc and Me."""
+    marks = [unicodedata.category(chr(code))[0] == "M" for code in range(NUM_CODES)]
+    return CodePointTable(np.array(marks))
+
+
+def ends_with_marks(texts: Any, row: tf.Tensor, ends: tf.Tensor) -> tf.Tensor:
+    """Moves the ends of spans behind the combining marks that follow them.
+
+    Args:
+        texts: string `[R]`.
+        row: int32 `[W]`. The text of each row of spans.
+        ends: int32 `[W, P]`. Code points; ends below 1 stay.
+
+    Example:
+        >>> import tensorflow as tf
+        >>> from tfmrc.text.code_points import ends_with_marks
+        >>> ends_with_marks(["e\u0301a"], tf.constant([0]), tf.constant([[1, 3, -1]])).numpy()
+        array([[ 2,  3, -1]], dtype=int32)
+    """
+    points = tf.strings.unicode_decode(tf.convert_to_tensor(texts) + " ", "UTF-8")
+    others = tf.where(_marks_table().lookup(points.values) == 0)[:, 0]
+    first = tf.gather(points.row_starts(), row)[:, None]
+    index = tf.searchsorted(others, tf.reshape(first + tf.cast(ends, tf.int64), [-1]))
+    moved = tf.reshape(tf.gather(others, index), tf.shape(ends)) - first
+    return tf.where(ends > 0, tf.cast(moved, tf.int32), ends)
+
+
 def decomposed_hangul() -> dict[int, str]:
     """Returns the letters of the syllables of Hangul, which `tables` leaves out."""
     return {code: unicodedata.normalize("NFD", chr(code)) for code in range(0xAC00, 0xD7A4)}

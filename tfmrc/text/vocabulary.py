@@ -223,7 +223,7 @@ class Vocabulary(Pickled, tf.Module):
         """
         path = Path(path)
         path = path / FILE_NAME if path.is_dir() else path
-        words = path.read_text(encoding="utf-8").split("\n")
+        words = path.read_text(encoding="utf-8-sig").split("\n")
         if words and not words[-1]:
             words.pop()
         if tuple(words[:NUM_SPECIAL]) != SPECIAL_WORDS:

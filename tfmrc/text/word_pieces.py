@@ -209,7 +209,7 @@ class WordPieces(tf.Module):
 
 def read_lines(path: Path) -> list[str]:
     """Reads the lines of a vocabulary file; only a line feed ends a line."""
-    lines = path.read_text(encoding="utf-8").split("\n")
+    lines = path.read_text(encoding="utf-8-sig").split("\n")
     if lines and not lines[-1]:
         lines.pop()
     return [line.removesuffix("\r") for line in lines]

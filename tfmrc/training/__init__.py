@@ -14,6 +14,7 @@ from tfmrc.training.callbacks.weights_file import load_weights, save_weights
 from tfmrc.training.daanet import daanet
 from tfmrc.training.distillation import Distillation
 from tfmrc.training.distribution import replicas
+from tfmrc.training.distribution.hosts import data_parallel, rows_of_host
 from tfmrc.training.distribution.strategies import check_batch_size, mirrored
 from tfmrc.training.ensemble import vote, vote_all
 from tfmrc.training.extractive_reader import extractive_reader

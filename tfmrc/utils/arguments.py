@@ -2,14 +2,12 @@
 
 import difflib
 import inspect
-import math
 from collections.abc import Callable, Iterable, Mapping
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 __all__ = [
     "check_arguments",
-    "check_numbers",
     "check_whole_numbers",
     "nearest",
     "parameters_of",
@@ -90,8 +88,6 @@ def check_arguments(
     function: Callable[..., Any],
     given: Mapping[str, Any],
     where: str,
-    *,
-    besides: Iterable[str] = (),
 ) -> None:
     """Raises if a function does not take one of the given keyword arguments.
 
@@ -99,7 +95,6 @@ def check_arguments(
         function: A function or class. One that takes `**kwargs` accepts any name.
         given: dict. Names and values.
         where: str. Name of the function, class or setting, for the message.
-        besides: iterable of str. Further names that are accepted. Default: none.
 
     Raises:
         TypeError: If an argument does not exist; the message suggests the nearest one.
@@ -119,8 +114,8 @@ Received: learning_rat=0.2
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     known = [p.name for p in parameters if p.kind in kinds and p.name != "self"]
     for name, value in given.items():
-        if name not in known and name not in besides:
-            raise TypeError(unknown_argument(where, name, [*known, *besides], value))
+        if name not in known:
+            raise TypeError(unknown_argument(where, name, known, value))
 
 
 def parameters_of(cls: type) -> dict[str, inspect.Parameter]:
@@ -139,7 +134,7 @@ def parameters_of(cls: type) -> dict[str, inspect.Parameter]:
     ['width', 'units']
     """
     result: dict[str, inspect.Parameter] = {}
-    for base in (each for each in cls.__mro__ if "__init__" in vars(each)):
+    for base in (parent for parent in cls.__mro__ if "__init__" in vars(parent)):
         parameters = inspect.signature(base).parameters.values()
         kinds = {parameter.kind for parameter in parameters}
         for parameter in parameters:
@@ -165,18 +160,3 @@ def check_whole_numbers(least: int, **values: Any) -> None:
             raise ValueError(
                 f"`{name}` must be an int of {least} or more. Received: {name}={value!r}"
             )
-
-
-def check_numbers(**values: Any) -> None:
-    """Raises a ValueError unless all values are finite numbers, of Python or NumPy.
-
-    Example:
-
-    >>> check_numbers(temperature=0.5, top_p=float("nan"))
-    Traceback (most recent call last):
-    ...
-    ValueError: `top_p` must be a finite number. Received: top_p=nan
-    """
-    for name, value in values.items():
-        if not isinstance(value, Real) or not math.isfinite(value):
-            raise ValueError(f"`{name}` must be a finite number. Received: {name}={value!r}")

@@ -1,6 +1,7 @@
 """Files: read with clear errors, written beside their target and renamed, so never half written."""
 
 import errno
+import hashlib
 import json
 import os
 import shutil
@@ -16,9 +17,16 @@ __all__ = [
     "read_json",
     "replacing",
     "restore",
+    "sha256_of",
+    "user_path",
     "version_of",
     "write_text",
 ]
+
+
+def user_path(path: str | os.PathLike[str]) -> Path:
+    """Returns a path as a user gives it, `~` being the home folder."""
+    return Path(os.path.expanduser(path))
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -28,7 +36,7 @@ def read_json(path: Path) -> dict[str, Any]:
         ValueError: If the file is damaged or holds another value.
     """
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_bytes())  # with or without a byte order mark
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is damaged: {error}") from error
     if not isinstance(value, dict):
@@ -36,8 +44,14 @@ def read_json(path: Path) -> dict[str, Any]:
     return value
 
 
+def sha256_of(path: Path) -> str:
+    """Returns the SHA-256 digest of a file's content."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def version_of(name: str) -> int | None:
-    """Returns the version of an export's folder by its name; None for what no server takes for one.
+    """Returns the version of an export's folder by its name; None if it is not a version number.
 
     Example:
 
@@ -56,8 +70,10 @@ def check_links(folder: str | os.PathLike[str]) -> None:
         folder: str or path. A folder that is about to be read, perhaps of somebody else.
     """
     root = Path(folder).resolve()
+    blobs = (root / "../../blobs").resolve()  # of Hugging Face's cache, whose versions are links
     for path in root.rglob("*"):
-        if path.is_symlink() and not path.resolve().is_relative_to(root):
+        target = path.resolve()
+        if path.is_symlink() and not {root, blobs} & {*target.parents}:
             raise ValueError(
                 f"{path} leads out of the folder {folder}, to {path.readlink()}. Copy the file "
                 "into the folder if you trust it."

@@ -1,17 +1,62 @@
-"""A clear end of programs whose output cannot be written, or is read only in part."""
+"""The output of programs: texts that it can show, and a clear end if it cannot be written."""
 
+import codecs
+import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any, TextIO
 
-__all__ = ["CLOSED", "run_piped"]
+__all__ = ["CLOSED", "print_json", "print_text", "run_piped"]
 
 CLOSED = 141  # the status of a program that the signal SIGPIPE ends, 128 + 13
+CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f]")  # they would command a terminal
+JSON_ESCAPES = "tfmrc.json_escapes"  # an error handler; JSON stays JSON, also in another encoding
 
 
 class _NotWrittenError(Exception):
     """Standard output could not be written."""
+
+
+def _escape(error: Any) -> tuple[str, int]:
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
+codecs.register_error(JSON_ESCAPES, _escape)
+
+
+def print_text(text: str, file: TextIO | None = None) -> None:
+    """Prints a text at once, perhaps of somebody else.
+
+    What the encoding of the output lacks is escaped as in JSON, and on a terminal also control
+    characters other than tabs and ends of lines.
+
+    Args:
+        text: str. The text.
+        file: Text stream or None. Default: standard output.
+
+    Example:
+
+    >>> import io
+    >>> file = io.TextIOWrapper(io.BytesIO(), "ascii")
+    >>> print_text("caf\xe9", file)
+    >>> file.buffer.getvalue()
+    b'caf\\\\u00e9\\n'
+    """
+    file = file or sys.stdout
+    if file is None:  # closed before the program began
+        return
+    if file.isatty():
+        text = CONTROLS.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    encoding = file.encoding or "utf-8"
+    print(text.encode(encoding, JSON_ESCAPES).decode(encoding), file=file, flush=True)
+
+
+def print_json(value: Any, indent: int | None = 2) -> None:
+    """Prints a value as JSON."""
+    print_text(json.dumps(value, ensure_ascii=False, indent=indent))
 
 
 def run_piped(program: Callable[[], int | None]) -> int:

@@ -137,9 +137,7 @@ def preprocessor():
 
 
 def test_what_is_unknown_or_unanswerable_has_no_weight(preprocessor):
-    [(x, y, weight)] = make_dataset(
-        [EXAMPLES[0], UNANSWERABLE, EVALUATION], preprocessor, 8, bucket=False
-    )
+    [(x, y, weight)] = make_dataset([EXAMPLES[0], UNANSWERABLE, EVALUATION], preprocessor, 8)
     np.testing.assert_allclose(weight["decoder"], [3, 3, 0, 0, 0, 0])
     np.testing.assert_allclose(weight["classifier"], [1.5] * 4 + [0, 0])
     np.testing.assert_allclose(y["classifier"], [1, 1, 0, 0, 0, 0])

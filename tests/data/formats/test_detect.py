@@ -38,6 +38,11 @@ def lines(*records):
         ("examples", "a.jsonl", Example("1", "Why?", ("So. " * 30_000,)).to_json()),
         ("table", "a.jsonl", lines(ROW)),
         ("table", "a.json", [ROW]),
+        ("squad", "a.json", squad()["data"]),
+        ("squad", "a.json", squad()["data"][0]["paragraphs"]),
+        ("table", "a.json", {"version": 1, "data": [ROW]}),
+        ("table", "a.json", {"question": ["Who?"], "context": ["Owl"]}),
+        ("msmarco", "a.jsonl", lines({"query": "who", "passages": {"passage_text": ["Owl"]}})),
         ("table", "a.csv", "question,context\nWho?,Owl\n"),
     ],
 )
@@ -45,10 +50,20 @@ def test_formats(tmp_path, name, form, content):
     assert file_format(write(tmp_path / form, content)) == name
 
 
-@pytest.mark.parametrize("content", ["", '{"a": 1}', "a,b\n1,2\n"])
-def test_unknown_formats(tmp_path, content):
-    with pytest.raises(RecordError, match="no known format"):
-        file_format(write(tmp_path / "a", content))
+@pytest.mark.parametrize(
+    ("name", "content", "seen"),
+    [
+        ("a", "", "begins with b''"),
+        ("a", '{"a": 1}', "an object with the keys 'a'"),
+        ("a", "a,b\n1,2\n", "begins with b'a,b"),
+        ("a.json", json.dumps({"questions": [ROW]}, indent=1), "an object with the keys 'question"),
+        ("a.json", {"id": 1, "data": ROW}, "an object with the keys 'data', 'id'"),
+        ("a.json", [{"id": 1, "annotations": [ROW]}], "a list of objects with the keys 'annot"),
+    ],
+)
+def test_unknown_formats(tmp_path, name, content, seen):
+    with pytest.raises(RecordError, match=f"no known format: .*{seen}.* Needed: rows with"):
+        file_format(write(tmp_path / name, content))
 
 
 def test_columns_are_those_of_a_table(tmp_path):

@@ -50,7 +50,7 @@ def test_items_are_those_of_the_json_module():
             lambda t: t.replace("heron hunt", r"heron \ud83d"),
             r".*not JSON .*lone surrogate \\ud83d",
         ),
-        (lambda t: "[" + t + "]", "file: data: contains no article"),
+        (lambda t: '{"data": []}', "file: data: contains no article"),
     ],
 )
 def test_damaged_files(tmp_path, change, message):

@@ -1,8 +1,10 @@
 """The SQuAD reader: versions, offsets, errors."""
 
+import json
+
 import pytest
 
-from tests.data.builders import HERON, squad, write
+from tests.data.builders import HERON, MILL, squad, write
 from tfmrc.data import RecordError, Span, read_squad
 
 
@@ -44,11 +46,11 @@ def question(article):
 
 
 CASES = {
-    "answer_start": lambda a: question(a)["answers"][0].update(answer_start=3),
+    "answer_start": lambda a: question(a)["answers"][1].update(text="h", answer_start=0),
     "question": lambda a: question(a).update(question="  "),
     "answers": lambda a: question(a).update(answers=[]),
     "answers ": lambda a: question(a).update(is_impossible=True),
-    "id": lambda a: question(a).pop("id"),
+    "id": lambda a: question(a).update(id=["h1"]),
 }
 
 
@@ -58,9 +60,83 @@ def test_a_broken_question_is_named_or_skipped(tmp_path, field):
     with pytest.raises(RecordError, match=r"a\.json: .*") as caught:
         list(read_squad(path))
     assert caught.value.field == field.strip()
-    location = "article 'Pond', paragraph 1, question 1" if field == "id" else "id 'h1'"
-    assert caught.value.record == location
+    assert caught.value.record == ("id ['h1']" if field == "id" else "id 'h1'")
+    assert "--on-error skip" in caught.value.__notes__[0]
     stream = read_squad(path, on_error="skip")
     assert [example.id for example in stream] == ["h2", "w1", "m1"]
     assert stream.skipped == 1
-    assert stream.report.fields == {field.strip(): 1}
+    assert [error.field for error in stream.report.errors] == [field.strip()]
+
+
+def asked(*questions, **beside):
+    """A paragraph with these questions."""
+    numbered = [{"id": number, "question": "Who?", **qa} for number, qa in enumerate(questions)]
+    return {"context": MILL, "qas": numbered, **beside}
+
+
+def test_articles_and_paragraphs_without_data_around_them(tmp_path):
+    paragraph = asked({"answers": [{"text": "Anna Brandt", "answer_start": 0}]})
+    article = {"title": "Mill", "paragraphs": [paragraph]}
+    lines = json.dumps(article) + "\n" + json.dumps({**paragraph, "qas": []})
+    for content in ([article], article, [paragraph], paragraph, lines):
+        [example] = read_squad(write(tmp_path / "a.json", content))
+        assert (example.id, example.spans) == ("0", (Span(0, 0, 11),))
+    indented = write(tmp_path / "a.json", json.dumps(article, indent=1))
+    assert [example.group for example in read_squad(indented)] == ["Mill"]
+
+
+def test_ids_that_are_missing_are_file_and_row(tmp_path):
+    content = [asked({"id": None}, {"id": 7}), asked({"id": " "})]
+    names = [example.id for example in read_squad(write(tmp_path / "a.json", content))]
+    assert names == ["a.json:1", "7", "a.json:3"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "impossible", "unknown", "none"),
+    [
+        (None, True, False, False),
+        (None, None, None, False),
+        ([], None, None, False),
+        ([{"text": "", "answer_start": 9}], None, None, False),
+        ([{"text": " ", "answer_start": 9}], False, None, False),
+        ([{"text": "CANNOTANSWER", "answer_start": 9}], None, False, False),
+    ],
+)
+def test_answers_that_are_blank_or_say_that_there_is_none(
+    tmp_path, answers, impossible, unknown, none
+):
+    path = write(tmp_path / "a.json", [asked({"answers": answers, "is_impossible": impossible})])
+    for blank_answers, expected in (("unknown", unknown), ("none", none)):
+        stream = read_squad(path, blank_answers=blank_answers)
+        [example] = stream
+        assert (example.answers, example.answerable) == ({}, expected)
+        blank = {f"blank answers ({blank_answers})": 1} if unknown is None else {}
+        assert stream.report.notes == blank
+
+
+@pytest.mark.parametrize(
+    ("passage", "text", "start"),
+    [
+        ("🌾🌾 Built by Ada Holm.", "Ada Holm", 14),  # of UTF-16
+        ("タルンの水車はエイダが建てた。", "エイダ", 21),  # of UTF-8
+        ("سنة 1817", "1817", 0),
+    ],
+)
+def test_an_answer_that_is_elsewhere_is_located(tmp_path, passage, text, start):
+    qa = {"answers": [{"text": text, "answer_start": start}]}
+    stream = read_squad(write(tmp_path / "a.json", [asked(qa, context=passage)]))
+    [example] = stream
+    assert [example.span_text(span) for span in example.spans] == [text]
+    assert stream.report.notes == {"answers located, as their position was wrong": 1}
+
+
+def test_labels_that_are_not_needed_stop_nothing(tmp_path):
+    twice = {"answers": [{"text": "built", "answer_start": 1}]}
+    asides = [{"answers": 1.5}, {"answers": [{"text": 1}]}, {"is_impossible": "perhaps"}]
+    yes = {"answers": [{"text": "It burned twice", "answer_start": 36, "answer_category": "YES"}]}
+    path = write(tmp_path / "a.json", [asked(twice, *asides, yes, context=MILL + " Rebuilt.")])
+    for labels, ids in (("all", ""), ("texts", "0"), ("none", "01234")):
+        stream = read_squad(path, on_error="skip")
+        stream.labels = labels
+        assert "".join(example.id for example in stream) == ids
+        assert stream.skipped == 5 - len(ids)

@@ -42,12 +42,18 @@ def write(path: Path) -> Path:
     kind = path.name.removesuffix(".gz").rpartition(".")[2]
     if kind in ("csv", "tsv"):
         text = frame.to_csv(index=False, sep="," if kind == "csv" else "\t")
+    elif path.name == "columns.json":
+        text = json.dumps({name: [row[name] for row in ROWS] for name in ROWS[0]}, indent=2)
+    elif path.name == "data.json":
+        text = json.dumps({"version": 1, "data": ROWS})
     elif kind == "json":
         text = json.dumps(ROWS, indent=2)
     else:
         text = "".join(json.dumps(row) + "\n" for row in ROWS)
     if kind == "parquet":
         parquet.write_table(pyarrow.Table.from_pylist(ROWS), path)
+    elif kind == "xlsx":
+        frame.to_excel(path, index=False)
     elif path.suffix == ".gz":
         path.write_bytes(gzip.compress(text.encode()))
     else:
@@ -57,7 +63,7 @@ def write(path: Path) -> Path:
 
 @pytest.mark.parametrize(
     "name",
-    ["t.csv", "t.tsv", "t.json", "t.jsonl", "t.parquet", "t.csv.gz"],
+    "t.csv t.tsv t.json data.json columns.json t.jsonl t.parquet t.xlsx t.csv.gz".split(),
 )
 def test_every_form_gives_the_same_examples_in_every_pass(tmp_path, name):
     stream = read_table(write(tmp_path / name))
@@ -97,11 +103,6 @@ def test_hugging_face_rows_of_squad():
     assert second.answers == {} and second.answerable is False
 
 
-def test_a_dict_of_splits_is_refused_with_the_names_of_its_splits():
-    with pytest.raises(TypeError, match=r"the splits train, test; pass one .* table\['train'\]"):
-        read_table({"train": Dataset(ROWS), "test": Dataset(ROWS)})
-
-
 def test_columns_are_mapped_by_name_and_may_be_several():
     rows = [
         {"Frage": "Wer?", "Text1": "Ein Uhu.", "Text2": "Ein Kater.", "A1": "Uhu", "A2": "ein Uhu",
@@ -120,6 +121,12 @@ def test_columns_are_mapped_by_name_and_may_be_several():
     assert first.answers == {"kurz": ("Uhu", "ein Uhu")}
     assert (first.id, second.id) == ("7", "8")
     assert second.passages == ("Hier.",) and second.answers == {"kurz": ("hier",)}
+
+
+def test_rows_of_json_may_leave_a_named_column_out():
+    rows = [{"Frage": "Wer?", "T1": "Uhu", "T2": "Kater"}, {"Frage": "Wo?", "T1": "Hier"}]
+    columns = {"question": "Frage", "passages": ["T1", "T2"]}
+    assert [e.passages for e in read_table(rows, columns=columns)] == [("Uhu", "Kater"), ("Hier",)]
 
 
 def test_a_style_may_have_a_column_of_its_own():
@@ -179,6 +186,7 @@ AROUND = "x [sic] an owl, {x} ['q', 'r']"
         ("[sic] an owl", ("[sic] an owl",), []),
         ("['q', 'r']", ("['q', 'r']",), []),
         (1912, ("1912",), []),
+        (json.dumps([{"start": 3, "end": 6, "text": "owl", "labels": ["A"]}]), ("owl",), [3]),
     ],
     ids=str,
 )
@@ -208,7 +216,7 @@ def test_other_fields_that_a_cell_holds_as_text(tmp_path):
         "spans": [[0, 3, 6]],
         "relevance": [True, False],
     }
-    pandas.DataFrame([row]).to_csv(tmp_path / "rows.csv", index=False)
+    pandas.DataFrame([{**row, "id": 1}]).to_csv(tmp_path / "rows.csv", index=False)
     assert list(read_table(tmp_path / "rows.csv")) == list(read_table([row]))
 
 
@@ -216,7 +224,7 @@ def test_other_fields_that_a_cell_holds_as_text(tmp_path):
     ("cell", "message"),
     [
         (np.array(["An owl", "owl"], object), "answers: the cell holds an array as NumPy"),
-        (["An owl", None], "must be a text or a list of texts. Received: ['An owl', None]"),
+        (["An owl", None], "reads numbers as texts). Received: ['An owl', None]"),
     ],
 )
 def test_lists_that_a_cell_holds_in_part_are_refused(tmp_path, cell, message):
@@ -261,8 +269,8 @@ def test_lists_flags_and_relevance():
         ([{"question": "Who?"}], "expected a column passages or passage or context; another"),
         ([{"question": "", "context": "a"}], "row 1: question: must be text. Received: nothing"),
         (
-            [{"question": "Who?", "context": "An owl.", "answer": "owl", "answer_start": 4}],
-            "answer_start: the passage has 'wl.' there, not the answer",
+            [{"question": "Who?", "context": "Owl, owl.", "answer": "wl", "answer_start": 0}],
+            "answer_start: the answer is neither there nor exactly once in the passage",
         ),
         (
             [{"question": "Who?", "passages": ["a", "b"], "answer": "a", "answer_start": 0}],
@@ -270,7 +278,7 @@ def test_lists_flags_and_relevance():
         ),
         (
             [{"question": "Who?", "context": "a", "answer": "a", "answerable": False}],
-            "must not have answers",
+            "must be empty for an unanswerable question",
         ),
         ([{"question": "Who?", "context": " "}], "row 1: context: must have a passage"),
         (
@@ -285,10 +293,33 @@ def test_what_is_wrong_is_said_with_row_and_column(rows, message):
 
 
 def test_broken_rows_are_skipped_and_counted_if_wanted():
-    rows = [*ROWS, {**ROWS[0], "id": "d", "answer_start": 1}]
+    rows = [ROWS[0], {**ROWS[0], "id": "d", "answer": "w", "answer_start": 1}, *ROWS[1:]]
     stream = read_table(rows, on_error="skip")
     assert list(stream) == EXAMPLES
     assert stream.report.skipped == 1 and "answer_start=1" in str(stream.report.errors[0])
+    assert [record.id for record in stream.records()] == ["a", "d", "b", "c"]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.xlsx", "t.parquet", "t.json", "t.jsonl"])
+def test_blank_missing_and_numbered_rows_are_alike_in_every_form(tmp_path, name, monkeypatch):
+    """A row in which nothing stands is left out; one without a question or passage is broken."""
+    texts = [("Who?", "Owl"), (None, "Owl"), (None, None), ("Why?", None), ("When?", "Owl")]
+    rows = [{"question": question, "context": context} for question, context in texts]
+    monkeypatch.setattr("tests.data.formats.test_tables.ROWS", rows)
+    stream = read_table(write(tmp_path / name), on_error="skip")
+    stream.labels = "none"
+    first = 2 if name in ("t.csv", "t.xlsx") else 1  # below the header
+    assert [record.id for record in stream.records()] == [
+        f"{name}:{first + number}" for number in (0, 1, 3, 4)
+    ]
+    assert [example.question for example in stream] == ["Who?", "When?"]
+    assert [error.field for error in stream.report.errors] == ["question", "context"]
+
+
+def test_a_blank_cell_says_that_there_is_no_answer_if_wanted():
+    stream = read_table(ROWS, blank_answers="none")
+    assert [example.answerable for example in stream] == [True, True, False]
+    assert stream.report.notes == {"blank answers (none)": 1}
 
 
 @pytest.mark.parametrize(
@@ -297,6 +328,8 @@ def test_broken_rows_are_skipped_and_counted_if_wanted():
         ("t.csv", b"question,context\nWho?,\"An owl", "the file ends too early"),
         ("t.csv", b"question,context\nWho?\n", "line 2: must have 2 values. Received: 1"),
         ("t.json", b'[{"question": "Who?", "context": "a"}', "the file ends too early"),
+        ("t.json", b'{"question": ["a", "b"], "context": ["a"]}', "columns differ in their rows"),
+        ("t.xlsx", b"question,context", "the file is no Excel"),
         ("t.csv.gz", gzip.compress(b"question\nWho?\n" * 9, mtime=0)[:-9], "damaged or cut short"),
     ],
 )  # fmt: skip

@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
-import pytest
+import numpy as np
 
 from tfmrc.evaluation import (
+    CalibrationReport,
     answer_lengths,
     plot_answer_lengths,
     plot_attribution,
+    plot_calibration,
     plot_learning_curves,
     plot_precision_recall,
     plot_runs,
@@ -29,9 +31,6 @@ def test_learning_curves(tmp_path):
     log = tmp_path / "log.csv"
     log.write_text("epoch,loss,val_loss,rouge,phase\n0,2.5,3.0,,a\n1,1.5,2.0,0.4,b\n")
     _check(plot_learning_curves(log, tmp_path / "curves"), "loss", "rouge", "validation")
-    log.write_text("epoch,loss\n")
-    with pytest.raises(ValueError, match="an empty log"):
-        plot_learning_curves(log, tmp_path / "x")
 
 
 def test_curves_of_several_systems(tmp_path):
@@ -76,3 +75,12 @@ def test_the_same_figure_has_the_same_bytes(tmp_path):
     table = {"ours": {"F1": 0.5}}
     first = [path.read_bytes() for path in plot_scores(table, tmp_path / "a")]
     assert [path.read_bytes() for path in plot_scores(table, tmp_path / "b")] == first
+
+
+def test_calibration(tmp_path):
+    right = np.array([True, False, True])
+    report = CalibrationReport(np.array([0.9, 0.6, 0.4]), np.array([0.8, 0.5, 0.5]), right, right)
+    _check(
+        plot_calibration(report, tmp_path / "calibration", title="dev"),
+        "share of right answers", "share of wrong answers", "raw", "calibrated", "dev",
+    )  # fmt: skip

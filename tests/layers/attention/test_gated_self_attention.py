@@ -48,6 +48,7 @@ def test_layer():
 @pytest.mark.equation("qg-02")
 def test_attention(built):
     matching = weights.values(built)["matching/kernel"].T
+    assert tuple(GatedSelfAttention().attention(X, MASK).shape) == (3, 5, 5)
     got = np.array(built.attention(X, MASK))
     for b, t in np.ndindex(MASK.shape):
         close(got[b, t], reference.self_attention(X[b].astype(float), MASK[b], t, matching))

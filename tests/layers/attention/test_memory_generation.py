@@ -112,4 +112,5 @@ def test_stack_layer():
         padded=("N",),
         expected_output_shape=(3, 4, 4),
         expected_num_trainable_weights=12,
+        precisions=(),  # those of `BidirectionalLSTM`
     )

@@ -11,7 +11,7 @@ IDS = np.array([[2, 5, 9, 0], [1, 3, 9, 4]], "int32")
 
 
 def built(trainable=True):
-    layer = WordEmbedding(vocabulary_size=10, dim=3, words_trainable=trainable)
+    layer = WordEmbedding(vocabulary_size=10, dim=3, embeddings_trainable=trainable)
     weights.randomise(layer)
     return layer, np.concatenate([ops.convert_to_numpy(w) for w in (layer.special, layer.words)])
 
@@ -20,7 +20,7 @@ def built(trainable=True):
 def test_layer(trainable):
     run_layer_test(
         WordEmbedding,
-        {"vocabulary_size": 10, "dim": 3, "words_trainable": trainable},
+        {"vocabulary_size": 10, "dim": 3, "embeddings_trainable": trainable},
         {"x": IDS},
         axes={"x": "B N"},
         output_axes="B N d",

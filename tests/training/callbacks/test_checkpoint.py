@@ -148,15 +148,21 @@ def test_a_damaged_checkpoint_is_passed_over(tmp_path, unbroken, damage):
 def test_a_checkpoint_of_another_training_is_refused(tmp_path):
     fit_small(tmp_path / "dense", 1)
     for options, words in (
-        ({"units": 3}, r"model with a variable 0 of shape \(2, 3\), \(2, 1\) in the checkpoint"),
-        ({"optimizer": keras.optimizers.SGD(0.1)}, "another model or optimizer.*optimizer with"),
+        (
+            {"units": 3},
+            r"model with .* shapes \[\(2, 3\), .*\], \[\(2, 1\), .*\] in the checkpoint",
+        ),
+        (
+            {"optimizer": keras.optimizers.SGD(0.1)},
+            "another model or optimizer.*Received: optimizer with",
+        ),
     ):
         with pytest.raises(ValueError, match=words):
             fit_small(tmp_path / "dense", 2, **options)
     best = training.BestCheckpoint(tmp_path / "best.weights.h5", "loss")
     fit(tmp_path / "toy", 1, callbacks=[best], stateful=[best])
     for options, words in (
-        ({"frozen": ("words",), "stateful": [best]}, "Other layers are frozen"),
+        ({"frozen": ("words",), "stateful": [best]}, "Received: optimizer with"),
         ({"stateful": []}, "argument"),
     ):
         with pytest.raises(ValueError, match=words):

@@ -49,7 +49,7 @@ def make_dataset(
     styles: Sequence[str] | None = None,
     shuffle: bool = False,
     seed: int = 0,
-    bucket: bool = True,
+    bucket: bool | None = None,
     drop_remainder: bool = False,
     repeat: bool = False,
     start_step: int = 0,
@@ -72,8 +72,7 @@ def make_dataset(
     A list is shuffled as a whole. A stream is never held in memory: it is shuffled within windows
     of ``window`` batches. With ``bucket``, the records of a window are sorted by the number of
     characters of the question and the longest passage, so that the records of a batch have similar
-    lengths. Styles and unanswerable questions stay mixed. Bucketing also applies without
-    ``shuffle``; set ``bucket=False`` to keep the order of the examples.
+    lengths. Styles and unanswerable questions stay mixed.
 
     Args:
         examples: list of examples or records, `ExampleStream`, callable that returns an iterable,
@@ -83,7 +82,8 @@ def make_dataset(
         styles: sequence of str. The answer styles. Default: None, those of ``preprocessor``.
         shuffle: bool. Whether to shuffle the records. Default: False.
         seed: int. Seed of the shuffling. Default: 0.
-        bucket: bool. Whether to batch records of similar lengths together. Default: True.
+        bucket: bool. Whether to batch records of similar lengths together. Default: None, as
+            ``shuffle``: without either the batches have the order of the examples.
         drop_remainder: bool. Whether to drop a last, smaller batch. With a `MirroredStrategy`,
             every batch size must be a multiple of the number of replicas. Default: False.
         repeat: bool. Whether to repeat the passes infinitely. Default: False.
@@ -135,7 +135,7 @@ def make_dataset(
         batch_size,
         shuffle=shuffle,
         seed=seed,
-        bucket=bucket,
+        bucket=shuffle if bucket is None else bucket,
         drop_remainder=drop_remainder,
         window=window,
     )

@@ -34,9 +34,6 @@ class BatchSampler:
         drop_remainder: bool. Whether to drop a last, smaller batch. Default: False.
         window: int. Number of batches per window. Default: 100.
 
-    Raises:
-        ValueError: There are no styles.
-
     Example:
 
     >>> from tfmrc.data.example import Example
@@ -58,8 +55,6 @@ class BatchSampler:
         drop_remainder: bool = False,
         window: int = WINDOW,
     ) -> None:
-        if isinstance(styles, str) or not styles:
-            raise ValueError(f"styles is a sequence of names. Received: styles={styles!r}")
         self._styles = tuple(styles)
         self._batch_size, self._size = batch_size, batch_size * window
         self._shuffle, self._seed, self._bucket = shuffle, seed, bucket

@@ -1,12 +1,37 @@
 """Training records: an example with one style and one answer."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tfmrc.data.example import Example
+from tfmrc.data.formats.tables import read_table
+from tfmrc.data.transforms.exact_spans import with_exact_spans
 
 Source = Iterable[Any] | Callable[[], Iterable[Any]]
 """Examples or records: a list, an `ExampleStream`, or a callable that returns an iterable."""
+
+
+def examples_of(source: Source, style: str = "span", with_spans: bool = False) -> Source:
+    """Returns the examples of a list of dicts with the columns of a table; others as they are.
+
+    Args:
+        source: list of dict as for `tfmrc.data.read_table`, or any other source.
+        style: str. Style of the answers. Default: "span".
+        with_spans: bool. Whether an example is reduced to the passage that has its answer, with the
+            position; those whose answer occurs nowhere stay as they are. Default: False.
+
+    Example:
+
+    >>> row = {"question": "Who flew?", "passage": "An owl flew.", "answer": "An owl"}
+    >>> examples_of([row], with_spans=True)[0].spans
+    (Span(passage=0, start=0, end=6),)
+    """
+    if not isinstance(source, Sequence) or not source or not isinstance(source[0], Mapping):
+        return source
+    read = list(read_table(source, style=style))
+    if not with_spans:
+        return read
+    return [next(with_exact_spans([example], style), example) for example in read]
 
 
 class TrainingExample(NamedTuple):

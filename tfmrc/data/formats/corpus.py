@@ -44,8 +44,6 @@ def load_corpus(
     >>> sorted(example.answers)
     ['concise', 'sentence']
     """
-    if hide not in (None, "question", "passages"):
-        raise ValueError(f'hide is "question", "passages" or None. Received: hide={hide!r}')
     examples = read_examples(_FOLDER / f"{split}.jsonl.gz")
 
     def read(report: Report) -> Iterator[Example]:

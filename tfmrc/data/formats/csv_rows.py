@@ -1,8 +1,9 @@
 """CSV files, read row by row."""
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
+from typing import Any
 
 from tfmrc.data.formats.fields import RecordLocation, short
 from tfmrc.data.stream import RecordError, Report
@@ -47,12 +48,8 @@ def csv_rows(
             raise header.error(
                 f"the column is missing. Received: {', '.join(map(short, names))}", column
             )
-    # Spreadsheets write columns without a name, which nothing can ask for.
-    repeated = next((name for name in names if name and names.count(name) > 1), None)
-    if repeated is not None:
-        raise header.error("the column is there twice", repeated)
     while True:
-        location = RecordLocation(path, f"line {rows.line_num + 1}")
+        location = RecordLocation(path, f"line {rows.line_num + 1}", rows.line_num + 1)
         try:
             row = next(rows, None)
         except csv.Error as error:
@@ -67,6 +64,21 @@ def csv_rows(
                 location.error(f"must have {len(names)} values. Received: {len(row)} values")
             )
         elif row:
-            yield location, {name: value for name, value in zip(names, row, strict=True) if name}
+            yield location, named_cells(names, row, header)
     if not names:
         raise RecordError("the file is empty", path=path, record="file")
+
+
+def named_cells(names: Sequence[str], row: Sequence[Any], header: RecordLocation) -> dict[str, Any]:
+    """Returns the cells of a row by column.
+
+    Spreadsheets write columns without a name, which nothing can ask for.
+
+    Raises:
+        RecordError: A column is there twice.
+    """
+    cells = {name: cell for name, cell in zip(names, row, strict=False) if name}
+    if len(cells) < sum(map(bool, names)):
+        repeated = next(name for name in names if name and names.count(name) > 1)
+        raise header.error("the column is there twice", repeated)
+    return cells

@@ -1,24 +1,21 @@
 """Detection of a file's format."""
 
 import csv
-import io
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import fields
 from os import PathLike
 from typing import Any, cast
 
-import ijson
-
-from tfmrc.data.example import Example
-from tfmrc.data.formats import msmarco
+from tfmrc.data.example import Example, short
+from tfmrc.data.formats.json_stream import json_shape
 from tfmrc.data.formats.registry import find_format
-from tfmrc.data.formats.tables import is_table
+from tfmrc.data.formats.tables import NAMES, SUFFIXES, is_table
 from tfmrc.data.formats.wikiqa import COLUMNS
-from tfmrc.data.stream import ExampleStream, RecordError, open_binary, open_text
+from tfmrc.data.stream import ExampleStream, Labels, RecordError, open_binary, open_text
 
 EXAMPLE_FIELDS = {field.name for field in fields(Example)}
 MARCO_FIELDS = {"answers", "passages", "query", "query_id", "query_type", "wellFormedAnswers"}
-_START = 1 << 16
 
 
 def read_file(
@@ -27,6 +24,7 @@ def read_file(
     split: str | None = None,
     columns: Mapping[str, Any] | None = None,
     columns_optional: bool = False,
+    labels: Labels = "all",
     **options: Any,
 ) -> ExampleStream:
     """Reads a file of any known format with the matching reader.
@@ -39,6 +37,7 @@ def read_file(
         path: str or path. The file.
         split: str or None. Split of NarrativeQA. Default: None, the whole file.
         columns, columns_optional: Columns of a table, see `read_table`. Default: None, False.
+        labels: str. What must be right, see `ExampleStream`. Default: "all".
         **options: Options of the reader, such as `on_error`.
 
     Returns:
@@ -54,7 +53,9 @@ def read_file(
     if split is not None:
         options["split"] = split
     known = find_format(name)
-    return cast(ExampleStream, known.reader(path, **options | known.besides(path, options)))
+    stream = cast(ExampleStream, known.reader(path, **options | known.besides(path, options)))
+    stream.labels = labels
+    return stream
 
 
 def file_format(path: str | PathLike, columns: Mapping[str, Any] | None = None) -> str:
@@ -73,7 +74,7 @@ def file_format(path: str | PathLike, columns: Mapping[str, Any] | None = None) 
         RecordError: The beginning of the file matches no known format.
         ValueError: There are columns, and the file is no table.
     """
-    name = _format(path)
+    name = _format(path, columns)
     if columns and name in ("examples", "msmarco", "narrativeqa") and is_table(path):
         return "table"
     if columns and name != "table":
@@ -81,27 +82,14 @@ def file_format(path: str | PathLike, columns: Mapping[str, Any] | None = None) 
     return name
 
 
-def _format(path: str | PathLike) -> str:
+def _format(path: str | PathLike, columns: Mapping[str, Any] | None) -> str:
     with open_binary(path) as file:
-        start = file.read(_START).lstrip()
-    if start.startswith(b"["):
-        return "dream" if start[1:].lstrip().startswith(b"[") else "table"
+        start = file.read(1 << 12).lstrip()
     if start.startswith("\t".join(COLUMNS).encode()):
         return "wikiqa"
-    if start.startswith(b"{"):
-        names = set(_names(start))
-        if "data" in names:
-            return "squad"
-        if "Data" in names:
-            return "triviaqa"
-        is_marco = b'"passage_text"' in start or msmarco.COLUMNS.match(start) is not None
-        if names <= MARCO_FIELDS and is_marco:
-            return "msmarco"
-        if names <= EXAMPLE_FIELDS and _is_example(path):
-            return "examples"
-        if "question" in names:
-            return "table"
-    elif not start.startswith(b"PAR1"):
+    if start[:1] in (b"[", b"{"):
+        return _json_format(path, json_shape(path), columns)
+    if not start.startswith((b"PAR1", b"PK")):
         with open_text(path, newline="") as text:
             try:
                 header = next(csv.reader(text), [])
@@ -111,33 +99,43 @@ def _format(path: str | PathLike) -> str:
             return "narrativeqa"
     if is_table(path):
         return "table"
-    raise RecordError(
-        "is of no known format: SQuAD, MS MARCO, DREAM, TriviaQA, WikiQA, NarrativeQA's qaps.csv, "
-        "examples, or a table (.csv, .tsv, .json, .jsonl, .parquet)",
+    raise _unknown(path, f"a file that begins with {short(start[:60])}")
+
+
+def _json_format(
+    path: str | PathLike, shape: Mapping[str, str], columns: Mapping[str, Any] | None
+) -> str:
+    outside = next((name for name in ("data.item", "item") if name in shape), "")
+    below = outside and f"{outside}."
+    inside = [name for name in shape if name.startswith(below) and name not in ("", outside)]
+    kinds = {name.removeprefix(below): shape[name] for name in inside}
+    names = {name for name in kinds if "." not in name}
+    if shape.get("item") == "start_array":
+        return "dream"
+    if "Data" in names:
+        return "triviaqa"
+    is_empty = not outside and shape.get("data") == "start_array"
+    if is_empty or not names.isdisjoint(("paragraphs", "qas")):
+        return "squad"
+    if names and names <= MARCO_FIELDS:
+        if any(re.search(r"\bpassage_text$|^\w+\.\d+$", name) for name in kinds):
+            return "msmarco"
+    forms = (shape.get("question"), shape.get("passages"), shape.get("answers", "start_map"))
+    is_example = names <= EXAMPLE_FIELDS and "answers.text" not in kinds
+    if is_example and forms == ("string", "start_array", "start_map"):
+        return "examples"
+    is_flat = is_table(path) and "start_map" not in kinds.values()
+    if columns or is_flat or not names.isdisjoint(NAMES["question"]):
+        return "table"
+    where = {"": "an object", "item": "a list of objects"}.get(outside, "objects below `data`")
+    raise _unknown(path, f"{where} with the keys {', '.join(map(short, sorted(names)))}")
+
+
+def _unknown(path: str | PathLike, seen: str) -> RecordError:
+    return RecordError(
+        f"is of no known format: {seen}. Needed: rows with a question and a passage "
+        f"({', '.join(SUFFIXES)}), articles or paragraphs of SQuAD, MS MARCO, DREAM, TriviaQA, "
+        "WikiQA, NarrativeQA's qaps.csv, or examples",
         path=path,
         record="file",
     )
-
-
-def _is_example(path: str | PathLike) -> bool:
-    """Returns True if the first line is an `Example`; a table may have the same names."""
-    with open_binary(path) as file:
-        try:
-            Example.from_json(file.readline())
-        except (AttributeError, TypeError, ValueError, RecursionError):
-            return False
-    return True
-
-
-def _names(start: bytes) -> Iterator[str]:
-    """Yields the keys of the outermost object, as far as they are in `start`."""
-    depth = 0
-    try:
-        for event, value in ijson.basic_parse(io.BytesIO(start), multiple_values=True):
-            if event == "map_key" and depth == 1:
-                yield value
-            depth += event.startswith("start_") - event.startswith("end_")
-            if not depth:
-                return
-    except (ijson.JSONError, UnicodeDecodeError):
-        return  # `start` ends within the object, or the reader names the damage

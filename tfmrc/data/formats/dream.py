@@ -8,7 +8,7 @@ from tfmrc.data.example import Example
 from tfmrc.data.formats.fields import RecordLocation, short
 from tfmrc.data.formats.json_stream import json_items
 from tfmrc.data.formats.registry import register_format
-from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
+from tfmrc.data.stream import ExampleStream, OnError, Report, open_binary
 from tfmrc.data.transforms.windows import covered, windows
 
 
@@ -62,23 +62,16 @@ def read_dream(
         with open_binary(path) as file:
             for number, record in json_items(file, path, None, "dialogue"):
                 location = RecordLocation(path, f"dialogue {number}")
-                try:
+                with report.checked():
                     turns, questions, name = _parts(record, location)
-                except RecordError as error:
-                    report.error(error)
-                    continue
-                passages = _passages(turns, passage_words, num_passages, report)
-                for count, question in enumerate(questions, 1):
-                    where = RecordLocation(path, f"dialogue {name!r}, question {count}")
-                    try:
-                        example = _example(
-                            f"{name}-{count}", name, question, passages, style, where
-                        )
-                    except RecordError as error:
-                        report.error(error)
-                        continue
-                    report.location = RecordLocation(path, f"dialogue {number}, question {count}")
-                    yield example
+                    passages = _passages(turns, passage_words, num_passages, report)
+                    for count, question in enumerate(questions, 1):
+                        key, place = f"{name}-{count}", f"dialogue {number}, question {count}"
+                        where = RecordLocation(path, f"dialogue {name!r}, question {count}")
+                        with report.checked():
+                            example = _example(key, name, question, passages, style, where)
+                            report.location = RecordLocation(path, place)
+                            yield example
 
     return ExampleStream(read, on_error)
 
@@ -114,13 +107,6 @@ def _example(
 ) -> Example:
     text = location.text(question, "question")
     answer = location.text(question, "answer")
-    choices = location.list(question, "choice")
-    if answer not in choices:
-        raise location.error(
-            "must be one of the choices. "
-            f"Received: answer={short(answer)}, choice={short(choices)}",
-            "answer",
-        )
     return location.example(
         id=name,
         question=text,

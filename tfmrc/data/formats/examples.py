@@ -1,12 +1,20 @@
 """Files of examples as JSON lines, the format of tfmrc."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from os import PathLike
+from typing import Any
 
-from tfmrc.data.example import Example
+from tfmrc.data.example import Example, Span
 from tfmrc.data.formats.json_stream import json_lines
 from tfmrc.data.formats.registry import register_format
-from tfmrc.data.stream import ExampleStream, OnError, Report, open_binary, open_to_write
+from tfmrc.data.stream import (
+    ExampleStream,
+    OnError,
+    Report,
+    open_binary,
+    open_to_write,
+)
 
 
 @register_format("examples")
@@ -28,15 +36,18 @@ def read_examples(path: str | PathLike, *, on_error: OnError = "raise") -> Examp
     def read(report: Report) -> Iterator[Example]:
         with open_binary(path) as file:
             for location, record in json_lines(file, path, report):
-                try:
-                    example = Example.from_record(record)
-                except (ValueError, TypeError, AttributeError) as error:
-                    report.error(location.error(str(error)))
-                    continue
-                report.location = location
-                yield example
+                with report.checked():
+                    asked = {name: location.get(record, name) for name in ("question", "passages")}
+                    asked["id"] = location.name(record.get("id"))
+                    example = location.labelled(report, partial(_labels, record), **asked)
+                    report.location = location
+                    yield example
 
     return ExampleStream(read, on_error)
+
+
+def _labels(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {**record, "spans": [Span(*span) for span in record.get("spans", ())]}
 
 
 def write_examples(path: str | PathLike, examples: Iterable[Example]) -> int:

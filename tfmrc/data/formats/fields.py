@@ -1,10 +1,12 @@
 """Access to fields of records, with errors that name the file, the record and the field."""
 
+from collections.abc import Callable, Mapping
 from os import PathLike
+from os.path import basename
 from typing import Any
 
 from tfmrc.data.example import Example, short
-from tfmrc.data.stream import RecordError
+from tfmrc.data.stream import RecordError, Report
 
 __all__ = ["RecordLocation", "short"]
 
@@ -15,6 +17,12 @@ class RecordLocation:
     Args:
         path: str or path. The file.
         record: str. The line or the id of the record.
+        row: int or None. Its number in the file. Default: None.
+
+    Attributes:
+        place: str. File and row, the id of a record that has none.
+        id: str. The id of the record, as far as it is read.
+        columns: dict from field to the name in errors. Default: {}.
 
     Example:
 
@@ -27,20 +35,42 @@ class RecordLocation:
     tfmrc.data.stream.RecordError: a.json: id 7: question: must be a string. Received: question=5
     """
 
-    def __init__(self, path: str | PathLike, record: str) -> None:
+    def __init__(self, path: str | PathLike, record: str, row: int | None = None) -> None:
         self.path = path
         self.record = record
+        self.place = f"{basename(path)}:{record if row is None else row}"
+        self.id = self.place
+        self.columns: Mapping[str, str] = {}
 
     def error(self, message: str, field: str | None = None) -> RecordError:
         """Returns an error with this location."""
-        return RecordError(message, path=self.path, record=self.record, field=field)
+        name = None if field is None else self.columns.get(field, field)
+        return RecordError(message, path=self.path, record=self.record, field=name, id=self.id)
 
-    def example(self, **fields: Any) -> Example:
-        """Returns the example with these fields; its errors name this location."""
+    def name(self, value: Any) -> str:
+        """Returns the id of the record: a text or a number; without one, the file and the row."""
+        if not isinstance(value, str | int | float | None):
+            raise self.error(f"must be a text or a number. Received: {short(value)}", "id")
+        self.id = self.place if value is None or not str(value).strip() else str(value)
+        return self.id
+
+    def example(self, labels: Callable[[], Mapping[str, Any]] = dict, **fields: Any) -> Example:
+        """Returns the example with these fields and labels; its errors name this location."""
         try:
-            return Example(**fields)
-        except ValueError as error:
-            raise self.error(str(error)) from error
+            return Example(**{**labels(), **fields})
+        except (AttributeError, TypeError, ValueError) as error:
+            raise error if isinstance(error, RecordError) else self.error(str(error)) from error
+
+    def labelled(
+        self, report: Report, labels: Callable[[], Mapping[str, Any]], **fields: Any
+    ) -> Example:
+        """Returns the example with these fields and labels; without broken ones if not needed."""
+        try:
+            return self.example(labels, **fields)
+        except RecordError:
+            if report.labels != "none":
+                raise
+            return self.example(**fields)
 
     def get(self, record: Any, field: str) -> Any:
         """Returns a required field of a record, which must be an object."""

@@ -1,6 +1,5 @@
 """MS MARCO QA: JSON lines of v2.1 and v1.1."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from os import PathLike
@@ -8,16 +7,14 @@ from typing import Any, Literal
 
 from tfmrc.data.example import Example
 from tfmrc.data.formats.fields import RecordLocation, short
-from tfmrc.data.formats.json_stream import json_lines
+from tfmrc.data.formats.json_stream import json_records
 from tfmrc.data.formats.registry import register_format
-from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
+from tfmrc.data.stream import ExampleStream, OnError, Report
 
 Subset = Literal["ALL", "ANS", "NLG"]
 SUBSETS = ("ALL", "ANS", "NLG")
 STYLES = ("qa", "nlg")
 NO_ANSWER = "No Answer Present."
-
-COLUMNS = re.compile(rb'\s*\{\s*"\w+"\s*:\s*\{\s*"\d+"\s*:')  # of v2.1 as distributed
 
 
 @register_format("msmarco")
@@ -30,11 +27,11 @@ def read_msmarco(
 ) -> ExampleStream:
     """Reads an MS MARCO QA file: each query with its passages, in the order of the search engine.
 
-    A file has one object per line, as v1.1 has; `tools/msmarco_lines.py` makes lines of v2.1's
-    columns. ``answers`` become style ``"qa"``, ``wellFormedAnswers`` style ``"nlg"``. A query is
-    answerable if it has an answer of either style. An empty list of answers (v1.1) and "No Answer
-    Present." (v2.1) mean unanswerable. The evaluation file has no answers and gives
-    ``answerable=None``.
+    A file has the columns of v2.1, which are read side by side, an object per line as v1.1 has, or
+    rows as Hugging Face's hub has them. ``answers`` become style ``"qa"``, ``wellFormedAnswers``
+    style ``"nlg"``. A query is answerable if it has an answer of either style. An empty list of
+    answers (v1.1) and "No Answer Present." (v2.1) mean unanswerable. The evaluation file has no
+    answers and gives ``answerable=None``.
 
     Blank answers are removed and noted in the report; a query with only blank answers has
     ``answerable=None``. Blank passages are kept and noted, so that the index of a passage is its
@@ -83,19 +80,9 @@ def read_msmarco(
         raise ValueError(f"styles must be among {STYLES}. Received: styles={styles!r}")
 
     def read(report: Report) -> Iterator[Example]:
-        with open_binary(path) as file:
-            if COLUMNS.match(file.peek(256)):  # type: ignore[attr-defined]
-                raise RecordError(
-                    "has columns; make lines of them by `python tools/msmarco_lines.py FILE TO`",
-                    path=path,
-                    record="file",
-                )
-            for location, record in json_lines(file, path, report):
-                try:
-                    example = _example(record, location, report)
-                except RecordError as error:
-                    report.error(error)
-                    continue
+        for location, record in json_records(path, report):
+            with report.checked():
+                example = _example(record, location, report)
                 if subset == "ANS" and not example.answerable:
                     report.note("queries outside ANS")
                 elif subset == "NLG" and "nlg" not in example.answers:
@@ -108,36 +95,38 @@ def read_msmarco(
 
 
 def _example(record: Any, location: RecordLocation, report: Report) -> Example:
-    number = location.get(record, "query_id")
-    if not isinstance(number, int | str) or isinstance(number, bool) or not str(number).strip():
-        raise location.error(f"must be a number. Received: query_id={short(number)}", "query_id")
-    location = RecordLocation(location.path, f"{location.record}, query_id {number}")
     query = location.text(record, "query")
-    query_type = location.text(record, "query_type") if "query_type" in record else None
-    texts, relevance = _passages(record, location, report)
-    answers, answerable = _answers(record, location, report)
-    return location.example(
-        id=str(number),
-        question=query,
-        passages=texts,
-        answers=answers,
-        answerable=answerable,
-        relevance=relevance,
-        query_type=query_type,
-    )
+    name = location.name(record.get("query_id"))
+    location.record += f", query_id {name}"
+    passages = record.get("passages")
+    if isinstance(passages, dict):  # of lists, as Hugging Face has them
+        columns = [location.list(passages, column) for column in passages]
+        if len({len(column) for column in columns}) > 1:
+            raise location.error(f"lists differ in length. Received: {short(passages)}", "passages")
+        rows = [dict(zip(passages, row, strict=True)) for row in zip(*columns, strict=True)]
+        record = {**record, "passages": rows}
+    texts, selected = _passages(record, location, report)
+
+    def labels() -> dict[str, Any]:
+        answers, answerable = _answers(record, location, report)
+        known = None if -1 in selected else tuple(value == 1 for value in selected)
+        query_type = location.text(record, "query_type") if "query_type" in record else None
+        facts = {"relevance": known, "query_type": query_type}
+        return {"answers": answers, "answerable": answerable, **facts}
+
+    return location.labelled(report, labels, id=name, question=query, passages=texts)
 
 
 def _passages(
     record: Any, location: RecordLocation, report: Report
-) -> tuple[tuple[str, ...], tuple[bool, ...] | None]:
+) -> tuple[tuple[str, ...], list[Any]]:
     passages = location.list(record, "passages")
     if not passages:
         raise location.error("there is no passage", "passages")
     texts = tuple(location.text(passage, "passage_text", blank=True) for passage in passages)
     if not all(text.strip() for text in texts):
         report.note("queries with blank passages")
-    selected = [passage.get("is_selected", -1) for passage in passages]
-    return texts, None if -1 in selected else tuple(value == 1 for value in selected)
+    return texts, [passage.get("is_selected", -1) for passage in passages]
 
 
 def _answers(

@@ -13,7 +13,6 @@ from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_
 from tfmrc.data.transforms.nearest import nearest_passages
 from tfmrc.data.transforms.windows import covered, windows
 
-SPLITS = ("train", "valid", "test")
 SUMMARIES = ("summaries.csv", "third_party/wikipedia/summaries.csv", "summaries.csv.gz")
 
 
@@ -63,7 +62,6 @@ def read_narrativeqa(
         ``relevance`` is None.
 
     Raises:
-        ValueError: The split does not exist.
         RecordError: While reading: a column is missing, a row has too few values, a question or
             both answers are blank, a document has no summary, the file is truncated or not CSV.
 
@@ -82,24 +80,20 @@ def read_narrativeqa(
 
     Reference: Kočiský et al. 2018; masque, section 4.2, for the passages.
     """
-    if split is not None and split not in SPLITS:
-        raise ValueError(f"split must be one of {SPLITS} or None. Received: split={split!r}")
     suffix = "_tokenized" if tokenized else ""
     columns = tuple(name + suffix for name in ("question", "answer1", "answer2"))
 
     def read(report: Report) -> Iterator[Example]:
         counts: Counter[str] = Counter()
-        empty = True
         texts = _Summaries(summaries, "summary" + suffix, report)
         with open_text(qaps, newline="") as file:
             for location, row in csv_rows(file, qaps, ("document_id", "set", *columns), report):
-                empty = False
                 if split is not None and row["set"] != split:
                     report.note("questions of other splits")
                     continue
                 document = row["document_id"]
                 counts[document] += 1
-                try:
+                with report.checked():
                     most = None if nearest else num_passages
                     passages = texts.passages(document, passage_words, most, location)
                     if nearest:
@@ -109,10 +103,8 @@ def read_narrativeqa(
                     yield _example(
                         f"{document}-{counts[document]}", row, columns, style, passages, location
                     )
-                except RecordError as error:
-                    report.error(error)
-        if empty and not report.skipped:
-            raise RecordError("contains no question", path=qaps, record="file")
+        if not counts and not report.skipped:
+            raise RecordError("contains no question of this split", path=qaps, record="file")
 
     return ExampleStream(read, on_error)
 
@@ -148,13 +140,8 @@ class _Summaries:
         self._latest: tuple[str | None, tuple[str, ...]] = (None, ())
         self._cut: set[str] = set()
         with open_text(path, newline="") as file:
-            for location, row in csv_rows(file, path, ("document_id", column), report):
+            for _, row in csv_rows(file, path, ("document_id", column), report):
                 document = row["document_id"]
-                if document in self._texts:
-                    report.error(
-                        location.error(f"occurs twice. Received: {document!r}", "document_id")
-                    )
-                    continue
                 self._texts[document] = row[column]
 
     def passages(

@@ -70,10 +70,8 @@ def read_pairs(
             location = RecordLocation(passages, f"line {number}")
             if not passage or not question:
                 raise location.error("one file has more lines than the other")
-            try:
+            with report.checked():
                 yield _example(f"{name}-{number}", passage, question, location)
-            except RecordError as error:
-                report.error(error)
         if not number:
             raise RecordError("contains no line", path=passages, record="file")
 

@@ -81,9 +81,6 @@ def register_format(
             reader has an argument `style`.
         files, is_file: See `Format`.
 
-    Raises:
-        ValueError: Another reader has the name.
-
     Example:
 
     >>> from tfmrc.data.stream import ExampleStream
@@ -99,9 +96,6 @@ def register_format(
     """
 
     def register(reader: Reader) -> Reader:
-        known = _FORMATS.get(name)
-        if known is not None and known.reader.__qualname__ != reader.__qualname__:
-            raise ValueError(f"Another reader has this name. Received: name={name!r}")
         has_one = "style" in inspect.signature(reader).parameters
         single = has_one if one_style is None else one_style
         _FORMATS[name] = Format(name, reader, single, files or {}, is_file)

@@ -1,36 +1,43 @@
-"""SQuAD: v1.1, v2.0 and the adversarial sets."""
+"""SQuAD: v1.1, v2.0, the adversarial sets, and files of its articles or paragraphs."""
 
 from collections.abc import Iterator
+from itertools import count
 from os import PathLike
 from typing import Any
 
-from tfmrc.data.example import Example, Span
+from tfmrc.data.example import Example
 from tfmrc.data.formats.fields import RecordLocation
-from tfmrc.data.formats.json_stream import json_items
+from tfmrc.data.formats.json_stream import json_records
 from tfmrc.data.formats.registry import register_format
-from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
-
-FREE = -1
-"""The ``answer_start`` of a free-form answer, which does not occur in its context."""
+from tfmrc.data.formats.rows import BlankAnswers, example_of
+from tfmrc.data.stream import ExampleStream, OnError, Report
 
 
 @register_format("squad")
 def read_squad(
-    path: str | PathLike, *, style: str = "span", on_error: OnError = "raise"
+    path: str | PathLike,
+    *,
+    style: str = "span",
+    on_error: OnError = "raise",
+    blank_answers: BlankAnswers = "unknown",
 ) -> ExampleStream:
     """Reads a SQuAD file: each question with its paragraph as the only passage.
 
-    Reads the official format of v1.1, v2.0 and Adversarial SQuAD, one article at a time. All
-    references are kept, in the order of the file, with their ``spans``. An answer whose
-    ``answer_start`` is -1 is free-form and has no span (``write_squad`` writes such files). In
-    v1.1 every question is answerable. A question with neither answers nor ``is_impossible`` is
-    unlabelled (``answerable`` is None).
+    Reads the official format of v1.1, v2.0 and Adversarial SQuAD, and articles or paragraphs
+    without ``data`` around them, one article at a time. All references are kept, in the order of
+    the file, with their ``spans``. An answer whose ``answer_start`` is -1 is free-form and has no
+    span (``write_squad`` writes such files); one that is not at its ``answer_start``, but once in
+    the paragraph, is located and counted. In v1.1 every question is answerable; QuAC's CANNOTANSWER
+    is unanswerable. A question with neither answers nor ``is_impossible`` is unlabelled
+    (``answerable`` is None).
 
     Args:
         path: str or path. The file, which may be gzipped.
         style: str. Answer style. Default: ``"span"``.
         on_error: str. ``"raise"`` raises a ``RecordError`` at a broken question; ``"skip"`` counts
             the question and continues. Default: ``"raise"``.
+        blank_answers: str. Whether a question with a blank answer is ``"unknown"``, or has
+            ``"none"``. Default: ``"unknown"``.
 
     Returns:
         A stream of examples; ``group`` is the article's title.
@@ -56,79 +63,42 @@ def read_squad(
     """
 
     def read(report: Report) -> Iterator[Example]:
-        with open_binary(path) as file:
-            for number, article in json_items(file, path, "data", "article"):
-                yield from _article(
-                    article, RecordLocation(path, f"article {number}"), style, report
-                )
+        for where, location, row in _rows(path, report):
+            with report.checked():
+                example = example_of(row, location, report, style, blank_answers, ranked=True)
+                report.location = where
+                yield example
 
     return ExampleStream(read, on_error)
 
 
-def _article(
-    article: Any, location: RecordLocation, style: str, report: Report
-) -> Iterator[Example]:
-    try:
-        paragraphs = location.list(article, "paragraphs")
-        title = location.text(article, "title") if "title" in article else location.record
-    except RecordError as error:
-        report.error(error)
-        return
-    for number, paragraph in enumerate(paragraphs, 1):
-        where = RecordLocation(location.path, f"article {title!r}, paragraph {number}")
-        try:
-            context = where.text(paragraph, "context")
-            questions = where.list(paragraph, "qas")
-        except RecordError as error:
-            report.error(error)
-            continue
-        for count, qa in enumerate(questions, 1):
-            try:
-                example = _question(qa, context, title, style, where, count)
-            except RecordError as error:
-                report.error(error)
-                continue
-            report.location = RecordLocation(where.path, f"{where.record}, question {count}")
-            yield example
+def _rows(
+    path: str | PathLike, report: Report
+) -> Iterator[tuple[RecordLocation, RecordLocation, dict[str, Any]]]:
+    """Yields the place of each question, the location that its errors name, and its row."""
+    rows = count(1)
+    for number, (_, article) in enumerate(json_records(path, report, "article"), 1):
+        location = RecordLocation(path, f"article {number}")
+        with report.checked():
+            is_paragraph = isinstance(article, dict) and "qas" in article
+            paragraphs = [article] if is_paragraph else location.list(article, "paragraphs")
+            title = location.text(article, "title") if "title" in article else location.record
+            for position, paragraph in enumerate(paragraphs, 1):
+                where = RecordLocation(path, f"article {title!r}, paragraph {position}")
+                with report.checked():
+                    yield from _questions(paragraph, where, title, rows)
 
 
-def _question(
-    qa: Any, context: str, title: str, style: str, where: RecordLocation, number: int
-) -> Example:
-    location = RecordLocation(where.path, f"{where.record}, question {number}")
-    name = location.text(qa, "id")
-    location = RecordLocation(where.path, f"id {name!r}")
-    question = location.text(qa, "question")
-    answers = location.list(qa, "answers")
-    impossible = qa.get("is_impossible")
-    if impossible is not None and impossible is not (not answers):
-        raise location.error(
-            "must be empty for impossible questions, and for no others. "
-            f"Received: is_impossible={impossible!r}, {len(answers)} answers",
-            "answers",
-        )
-    texts, spans = [], []
-    for answer in answers:
-        text = location.text(answer, "text")
-        start = location.get(answer, "answer_start")
-        first = start if isinstance(start, int) and start >= 0 else 0
-        there = context[first : first + len(text)]
-        if start not in (FREE, first) or (start != FREE and there != text):
-            raise location.error(
-                "the answer does not occur there. "
-                f"Received: answer_start={start!r}, text={text!r}, context has {there!r}",
-                "answer_start",
-            )
-        texts.append(text)
-        if start != FREE:
-            spans.append(Span(0, start, start + len(text)))
-    return location.example(
-        id=name,
-        question=question,
-        passages=(context,),
-        answers={style: tuple(texts)} if texts else {},
-        answerable=True if texts else (False if impossible else None),
-        relevance=None if impossible is None and not texts else (bool(texts),),
-        spans=tuple(spans),
-        group=title,
-    )
+def _questions(
+    paragraph: Any, where: RecordLocation, title: str, rows: Iterator[int]
+) -> Iterator[tuple[RecordLocation, RecordLocation, dict[str, Any]]]:
+    context = where.text(paragraph, "context")
+    for order, (qa, row) in enumerate(zip(where.list(paragraph, "qas"), rows, strict=False), 1):
+        place = RecordLocation(where.path, f"{where.record}, question {order}", row)
+        given = qa if isinstance(qa, dict) else {"question": qa}
+        name, answers = given.get("id"), given.get("answers")
+        named = place if name is None else RecordLocation(where.path, f"id {name!r}", row)
+        # In v1.1 a question without answers is unlabelled.
+        told = answers or (None if given.get("is_impossible") is None else [])
+        row_of = {field: given.get(field) for field in ("id", "question", "is_impossible")}
+        yield place, named, {**row_of, "passages": context, "group": title, "answers": told}

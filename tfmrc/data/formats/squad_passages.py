@@ -56,8 +56,8 @@ def squad_for_masque(
         A stream of examples, in the order of the source.
 
     Raises:
-        ValueError: An argument is out of range, an example has no group or not exactly one
-            passage, or an article's examples are not consecutive.
+        ValueError: An example has no group or not exactly one passage, or an article's examples
+            are not consecutive.
 
     Example:
 
@@ -70,10 +70,6 @@ def squad_for_masque(
     >>> first.passages, first.relevance
     (('A cat slept.', 'An owl flew.'), (False, True))
     """
-    if not 0 <= left_out_share <= 1:
-        raise ValueError(
-            f"left_out_share must be between 0 and 1. Received: left_out_share={left_out_share}"
-        )
     examples: Iterable[Example]
     if isinstance(source, str | PathLike):
         examples = read_squad(source, style=style, on_error=on_error)

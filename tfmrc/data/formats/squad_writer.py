@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any
 
 from tfmrc.data.example import Example
-from tfmrc.data.formats.squad import FREE
+from tfmrc.data.formats.rows import FREE
 from tfmrc.data.stream import open_to_write
 from tfmrc.text.unspaced import UNSPACED
 

@@ -65,13 +65,10 @@ def read_wikiqa(
             name = None
             for name, group in groupby(rows, key=lambda row: row[1][0]):
                 numbered = list(group)
-                try:
+                with report.checked():
                     example = _example(name, numbered, style, path)
-                except RecordError as error:
-                    report.error(error)
-                    continue
-                report.location = RecordLocation(path, f"line {numbered[0][0]}")
-                yield example
+                    report.location = RecordLocation(path, f"line {numbered[0][0]}")
+                    yield example
             if name is None:
                 raise RecordError("contains no question", path=path, record="file")
 

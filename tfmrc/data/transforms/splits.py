@@ -35,7 +35,7 @@ def split_by_group(
         Two streams, the rest and the selected share. Both can be read as often as ``examples``.
 
     Raises:
-        ValueError: ``share`` is not between 0 and 1, or ``examples`` is an iterator.
+        ValueError: ``examples`` is an iterator.
 
     Example:
 
@@ -44,8 +44,6 @@ def split_by_group(
     >>> sorted({e.group for e in train}), sorted({e.group for e in early})
     (['g0', 'g2', 'g3', 'g4'], ['g1'])
     """
-    if not 0 <= share <= 1:
-        raise ValueError(f"share must be between 0 and 1. Received: share={share!r}")
     if isinstance(examples, Iterator):
         raise ValueError(
             "examples must be readable twice: a list or a reader's stream. "

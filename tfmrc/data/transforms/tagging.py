@@ -11,6 +11,7 @@ import numpy as np
 
 from tfmrc.data.batching.training_example import TrainingExample
 from tfmrc.utils.files import write_text
+from tfmrc.utils.progress import counted
 
 KINDS = ("lemmas", "pos", "ner")
 
@@ -29,19 +30,14 @@ def spacy_tagger(model: str, processes: int = 1) -> tuple[str, TagWords]:
         The pipeline's name and version, and the tagger. A word without an entity has the type "-".
 
     Raises:
-        ValueError: spaCy or the pipeline is not installed; the message has the install command.
+        ValueError: spaCy is not installed; the message has the install command.
+        OSError: The pipeline is not installed.
     """
     try:
         import spacy
     except ImportError as error:
         raise ValueError("Tags need spaCy: pip install tfmrc[spacy]") from error
-    try:
-        pipeline = spacy.load(model)
-    except OSError as error:
-        raise ValueError(
-            f"The pipeline is not installed: python -m spacy download {model}. "
-            f"Received: model={model!r}"
-        ) from error
+    pipeline = spacy.load(model)
     name = f"spacy {spacy.__version__} {model} {pipeline.meta.get('version', '')}".strip()
     return name, words_tagger(pipeline, processes)
 
@@ -100,7 +96,7 @@ class TagCache:
         tag: callable. The tagger. Default: None, read only.
 
     Raises:
-        ValueError: The file holds the tags of another tagger, or is damaged.
+        ValueError: The file holds the tags of another tagger.
 
     Example:
 
@@ -130,17 +126,15 @@ class TagCache:
     def _read(self) -> None:
         # `splitlines` would also split at Unicode line separators within texts.
         _, *lines = self.path.read_bytes().split(b"\n")
-        for number, line in enumerate(lines, start=2):
+        for line in lines:
             try:
                 record = json.loads(line.decode("utf-8"))
             except ValueError:
                 continue  # a part of a line: of a run that was killed, or that is writing it now
-            if not isinstance(record, dict) or not {"text", *KINDS} <= record.keys():
-                raise ValueError(f"{self.path}, line {number}: damaged. Remove the file.")
             self._known[record.pop("text")] = record
 
     def add(self, texts: Iterable[str], batch_size: int = 256) -> None:
-        """Tags the texts that are not in the file, in batches, with a progress bar.
+        """Tags the texts that are not in the file, in batches.
 
         Args:
             texts: iterable of str.
@@ -149,8 +143,6 @@ class TagCache:
         Raises:
             ValueError: The cache is read only, or the tagger gives something else.
         """
-        from rich.progress import track
-
         from tfmrc.text import Tokenizer
 
         missing = [text for text in dict.fromkeys(texts) if text not in self._known]
@@ -160,7 +152,7 @@ class TagCache:
             raise ValueError(f"{len(missing)} texts have no tags, and there is no tagger.")
         tokenizer = Tokenizer()
         starts = range(0, len(missing), batch_size)
-        for start in track(starts, "tagging", disable=len(missing) <= batch_size):
+        for start in counted(starts, "tagging", f"batches of {batch_size}"):
             part = missing[start : start + batch_size]
             surfaces = [row.numpy() for row in tokenizer.tokenize(part).surface]
             words = [[word.decode("utf-8", "replace") for word in row] for row in surfaces]

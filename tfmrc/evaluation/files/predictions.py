@@ -31,6 +31,7 @@ class Prediction:
             oracle. Default: ().
         digest: str. Digest of model, options and example, by which a stale answer is recognised.
             Default: "".
+        error: str. Why a record of the data has no answer. Default: "", it has one.
 
     Example:
 
@@ -45,10 +46,14 @@ class Prediction:
     provenance: tuple[Mapping[str, Any], ...] = ()
     alternatives: tuple[str, ...] = ()
     digest: str = ""
+    error: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Returns a dictionary for one line, without empty fields."""
-        record: dict[str, Any] = {"id": self.id, "answer": self.answer}
+        record = {
+            "id": self.id,
+            **({"error": self.error} if self.error else {"answer": self.answer}),
+        }
         optional = {
             "style": self.style,
             "scores": dict(self.scores),
@@ -66,7 +71,8 @@ class Prediction:
             ValueError: If a field is missing or unknown.
         """
         try:
-            fields = {**record, "id": str(record["id"]), "answer": record["answer"] + ""}
+            answer = "" if record.get("error") else record["answer"] + ""
+            fields = {**record, "id": str(record["id"]), "answer": answer}
             for name in ("provenance", "alternatives"):
                 fields[name] = tuple(record.get(name, ()))
             return cls(**fields)

@@ -84,7 +84,7 @@ def read_references(
     options: dict[str, Any] = {} if split is None else {"split": split}
 
     def references() -> Iterator[Reference]:
-        for example in read_file(path, **options):
+        for example in read_file(path, labels="texts", **options):
             styles.update(example.answers)
             if style is None and len(example.answers) > 1:
                 raise ValueError(

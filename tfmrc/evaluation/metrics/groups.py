@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tfmrc.evaluation.metrics.resampling import statistics_of
 from tfmrc.evaluation.metrics.score import Score
 from tfmrc.evaluation.metrics.tokenizers import get_tokenizer
 
@@ -48,16 +49,13 @@ def score_by_group(score: Score, groups: Mapping[Any, str]) -> dict[str, Score]:
     >>> {name: part.value for name, part in parts.items()}
     {'where': 1.0, 'when': 0.0}
     """
-    if score.statistics is None:
-        raise ValueError(
-            f"{score.label} cannot be broken down. Received: {score.note or 'no statistics'}"
-        )
+    counted = statistics_of(score)
     members: dict[str, list[Any]] = {}
-    for key in score.statistics.ids:
+    for key in counted.ids:
         members.setdefault(groups[key], []).append(key)
     parts = {}
     for name, ids in sorted(members.items(), key=lambda item: -len(item[1])):
-        statistics = score.statistics.subset(ids)
+        statistics = counted.subset(ids)
         given = score.per_example  # an example without words has no rate of repeated ones
         per_example = given and {key: given[key] for key in ids if key in given}
         parts[name] = replace(

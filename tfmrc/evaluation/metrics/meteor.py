@@ -144,9 +144,8 @@ class _Engine:
                 raise
 
     def _ask(self, lines: Sequence[str], answers: int) -> list[str]:
-        source, sink = self._process.stdout, self._process.stdin
-        if source is None or sink is None:
-            raise RuntimeError("METEOR's jar runs without pipes. Received: no stdin or stdout")
+        source: Any = self._process.stdout
+        sink: Any = self._process.stdin
         writer = threading.Thread(target=_write, args=(sink, lines), daemon=True)
         writer.start()
         received = [source.readline().decode().strip() for _ in range(answers)]

@@ -92,8 +92,9 @@ class Submission:
 
 
 def abstains(prediction: Prediction) -> bool:
-    """Returns True if a prediction is empty or "No Answer Present."."""
-    return prediction.answer.strip() in ("", NO_ANSWER)
+    """Returns True if a prediction is empty, "No Answer Present." or not confident."""
+    is_confident = prediction.scores.get("is_confident", True)
+    return not is_confident or prediction.answer.strip() in ("", NO_ANSWER)
 
 
 @dataclass(frozen=True)

@@ -72,8 +72,8 @@ def bootstrap(score: Score, *, samples: int = 1000, level: float = 0.95, seed: i
     >>> interval.low < 0.75 < interval.high
     True
     """
-    statistics = _statistics(score)
-    weights = _weights(len(statistics.ids), samples, seed)
+    statistics = statistics_of(score)
+    weights = resamples(len(statistics.ids), samples, seed)
     drawn = np.concatenate([statistics.combine(drawn @ statistics.values) for drawn in weights])
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     return Interval(statistics.score(), float(low), float(high), level, samples, seed)
@@ -110,7 +110,7 @@ def paired_bootstrap(
                 f"Only scores of one kind can be compared. These differ in `{name}`. Received: "
                 f"first={getattr(first, name)!r}, second={getattr(second, name)!r}"
             )
-    one, two = _statistics(first), _statistics(second)
+    one, two = statistics_of(first), statistics_of(second)
     if set(one.ids) != set(two.ids):
         alone = sorted(map(str, set(one.ids) ^ set(two.ids)))
         raise ValueError(
@@ -121,7 +121,7 @@ def paired_bootstrap(
     drawn = np.concatenate(
         [
             two.combine(weights @ two.values) - one.combine(weights @ one.values)
-            for weights in _weights(len(one.ids), samples, seed)
+            for weights in resamples(len(one.ids), samples, seed)
         ]
     )
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
@@ -131,14 +131,19 @@ def paired_bootstrap(
     return PairedTest(difference, float(low), float(high), p_value, level, samples, seed)
 
 
-def _statistics(score: Score) -> Statistics:
+def statistics_of(score: Score) -> Statistics:
+    """Returns the statistics of a score.
+
+    Raises:
+        ValueError: If the score has none.
+    """
     if score.statistics is None or not score.statistics.ids:
         reason = score.note or "it keeps no counts for resampling"
         raise ValueError(f"{score.label} cannot be resampled: {reason}. Received: {score.name!r}")
     return score.statistics
 
 
-def _weights(size: int, samples: int, seed: int) -> Iterator[np.ndarray]:
+def resamples(size: int, samples: int, seed: int) -> Iterator[np.ndarray]:
     """Yields the counts of each example in each resample, `[at most 100, N]` at a time."""
     generator = np.random.default_rng(seed)
     for start in range(0, samples, _CHUNK):

@@ -179,8 +179,6 @@ def plot_scores(
 def _read_log(log: Path) -> dict[str, np.ndarray]:
     with log.open(newline="", encoding="utf-8-sig") as file:
         rows = list(csv.DictReader(file))
-    if not rows:
-        raise ValueError(f"{log}: no rows to plot. Received: an empty log")
     columns = {}
     for name in rows[0]:
         try:

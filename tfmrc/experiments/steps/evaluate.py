@@ -7,14 +7,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tfmrc.data import Example
+from tfmrc.data import Example, RecordError
+from tfmrc.data.stream import OnError
 from tfmrc.evaluation import Report, Scores, mean_of_runs, summary
 from tfmrc.evaluation.metrics.rules import check_rules
 from tfmrc.experiments import pictures, run_folder as folders
 from tfmrc.experiments.answering import askable, folder_digest, run_digest
 from tfmrc.experiments.loading import load as load_settings
 from tfmrc.experiments.plan import Plan, check_experiment, is_grid, members, trained_below
-from tfmrc.experiments.predictor import check_exists, load_run, load_saved, settings_of
+from tfmrc.experiments.predictor import load_run, load_saved, settings_of
 from tfmrc.experiments.reporting import (
     add_baselines,
     compare_with_baselines,
@@ -31,11 +32,13 @@ from tfmrc.experiments.scoring import (
     score_source,
 )
 from tfmrc.experiments.settings import Evaluation, Experiment, Source
-from tfmrc.experiments.sources import data_folder, read_questions, table_columns
+from tfmrc.experiments.sources import data_folder, read_questions, say_broken, table_columns
+from tfmrc.utils.progress import shown
 
 __all__ = ["evaluate", "verdict"]
 
 
+@shown()
 def evaluate(
     folder: str | Path,
     questions: str | Path | None = None,
@@ -48,6 +51,7 @@ def evaluate(
     rules: str = "plain",
     options: Mapping[str, Any] | None = None,
     columns: Mapping[str, Any] | None = None,
+    on_error: OnError = "raise",
 ) -> list[Report]:
     """Answers test examples and scores the answers.
 
@@ -58,9 +62,8 @@ def evaluate(
     table of its runs, with means and deviations over the seeds.
 
     With `questions`, any predictor on the questions of a file. Where some have no answer and the
-    model says how probable an answer is, SQuAD 2.0's scores are added, at the given threshold and
-    at the one that is best on this file: chosen on held-out questions, that is the value of the
-    option `no_answer_threshold`.
+    model says how probable an answer is, SQuAD 2.0's scores are added: of the confident answers,
+    and at the threshold on "no answer" that is best on this file.
 
     Args:
         folder: str or path. A run or a grid; with `questions` also a saved predictor or a reader of
@@ -82,6 +85,7 @@ def evaluate(
             Default: None, those of a run's settings.
         columns: dict or None. Columns of a table with other names, as in
             `{"question": "Frage", "passages": "Text"}`. Default: None.
+        on_error: str. `"skip"` leaves broken records of `questions` out. Default: `"raise"`.
 
     Returns:
         The reports; those of a grid's table come last.
@@ -92,9 +96,8 @@ def evaluate(
             exist, there is nothing to score, or the rules are unknown.
         RunLockedError: If another process evaluates one of the runs.
     """
-    check_exists(folder)
     if questions is not None:
-        return [_evaluate_file(folder, Path(questions), output, rules, options, columns)]
+        return [_evaluate_file(folder, Path(questions), output, rules, options, columns, on_error)]
     root = Path(folder)
     experiment = load_settings(root / folders.CONFIG) if settings is None else settings
     check_experiment(experiment)
@@ -284,11 +287,16 @@ def _evaluate_file(
     rules: str,
     options: Mapping[str, Any] | None,
     columns: Mapping[str, Any] | None,
+    on_error: OnError,
 ) -> Report:
     """Scores a predictor on the questions of a file; see `evaluate`."""
     check_rules(rules)
     of_run = settings_of(folder)
-    examples = read_questions(questions, columns, None if of_run is None else table_columns(of_run))
+    usual = None if of_run is None else table_columns(of_run)
+    records = read_questions(questions, columns, usual, on_error, labels="texts")
+    examples = [record for record in records if isinstance(record, Example)]
+    errors = [record for record in records if isinstance(record, RecordError)]
+    say_broken(len(errors), errors, "are left out")
     if not any(example.answers for example in examples):
         raise ValueError(f"Scores need answers. Received: none in {questions}")
     predictor, chosen = load_saved(folder, options)

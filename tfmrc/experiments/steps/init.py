@@ -1,9 +1,10 @@
 """Writes a recipe for a user's own data."""
 
+import json
 import math
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import islice
@@ -11,16 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc import data
-from tfmrc.data import Example, read_file
+from tfmrc.data import Example, ExampleStream, Report, read_file
+from tfmrc.data.formats.rows import BlankAnswers
 from tfmrc.data.formats.tables import Columns
+from tfmrc.data.stream import OnError
 from tfmrc.data.transforms.sentences import words
 from tfmrc.data.transforms.splits import group_number, group_of
 from tfmrc.encoders.presets import check_preset
 from tfmrc.experiments.settings import Split
-from tfmrc.experiments.sources import source_format
+from tfmrc.experiments.sources import say_broken, source_format
 from tfmrc.experiments.steps.prepare import FEW
 from tfmrc.utils.arguments import suggestion
 from tfmrc.utils.files import write_text
+from tfmrc.utils.progress import shown
 
 __all__ = ["MODELS", "init"]
 
@@ -43,6 +47,7 @@ _SEEDS = 20  # of the split, from which one is chosen if a document is most of t
 _FEW, _SOME, _MANY = 300, 1_000, 2_000  # questions with an answer
 
 
+@shown()
 def init(
     path: str | Path,
     *,
@@ -51,12 +56,14 @@ def init(
     test: str | Path | None = None,
     columns: Columns | None = None,
     encoder: str | None = None,
+    on_error: OnError = "raise",
+    blank_answers: BlankAnswers = "unknown",
 ) -> str:
     """Writes a recipe that trains a model on a file of questions, with a comment per value.
 
-    The file may have any form that `tfmrc.data` reads: CSV, TSV, JSON, JSON lines or Parquet (see
-    `tfmrc.data.read_table`), SQuAD, and the other official forms. It is read once, to its end, so
-    that a broken row is found here. Lengths and counts follow from the data.
+    The file may have any form that `tfmrc.data` reads: CSV, TSV, JSON, JSON lines, Excel or Parquet
+    (see `tfmrc.data.read_table`), SQuAD, and the other official forms. It is read once, to its end,
+    so that a broken row is found here. Lengths and counts follow from the data.
 
     Args:
         path: str or path. The YAML file to write; `.yaml` is added to a bare name.
@@ -71,6 +78,10 @@ def init(
             `tfmrc.data.read_table`. Default None.
         encoder: str. A pretrained encoder, such as `"minilm"`. Default None: no pretrained part,
             for a reader `"minilm"`.
+        on_error: str. `"skip"` leaves broken records out, here and in the recipe.
+            Default: `"raise"`.
+        blank_answers: str. Whether a blank answer is `"unknown"`, or says that there is `"none"`.
+            Default: `"unknown"`.
 
     Returns:
         A summary of the data and the next commands.
@@ -93,22 +104,33 @@ def init(
     source = source_format(Path(data), columns)
     spans = model != "masque"
     train_split = _split_of(source, data, "train")
-    statistics = _Statistics.of(read_file(data, columns=columns, split=train_split), spans)
+    options: dict[str, Any] = {} if on_error == "raise" else {"on_error": on_error}
+    if blank_answers != "unknown":
+        options["blank_answers"] = blank_answers
+    stream = read_file(data, columns=columns, split=train_split, **options)
+    statistics = _Statistics.of(stream, spans)
+    say_broken(stream.skipped, stream.report.errors, "are left out")
     statistics.check(model)
     test_split = None
     if test is not None:
         styles = [*statistics.styles][: 1 if spans else None]
-        test_split = _check_test(test, source, columns, styles)
+        test_split = _check_test(test, source, columns, styles, options)
     splits = {"train_options": train_split, "test_options": test_split}
+    if columns:
+        options = {"columns": columns, **options}
     text = _recipe(
-        target.stem, model, source, Path(data), test, columns, encoder, statistics, splits
+        target.stem, model, source, Path(data), test, options, encoder, statistics, splits
     )
     write_text(target, text)
     return _next_steps(target, model, encoder, test, statistics)
 
 
 def _check_test(
-    test: str | Path, source: str, columns: Columns | None, styles: Sequence[str]
+    test: str | Path,
+    source: str,
+    columns: Columns | None,
+    styles: Sequence[str],
+    options: Mapping[str, Any],
 ) -> str | None:
     """Returns the split of a test file; raises a ValueError if nothing could be scored on it."""
     test_source = source_format(Path(test), columns)
@@ -117,7 +139,7 @@ def _check_test(
             f"Training and test file have one form. Received: {source}, and {test_source} in {test}"
         )
     split = _split_of(source, test, "test")
-    tested = _Statistics.of(read_file(test, columns=columns, split=split))
+    tested = _Statistics.of(read_file(test, columns=columns, split=split, **options))
     if not set(styles) & set(tested.styles):
         raise ValueError(
             f"The test file has no answers of the style{'s' * (len(styles) > 1)} "
@@ -141,7 +163,10 @@ def _next_steps(
         commands.append(f'  tfmrc answer {run} --question "..." --passage "..."')
     if model in ("maxout_pointer_qg", "daanet"):
         commands.append(f'  tfmrc ask {run} --passage "..." --answer "..."')
-    lines = [statistics.describe(), f"Wrote {target}. Next:", *commands]
+    lines = [statistics.describe()]
+    if "blank answers (unknown)" in statistics.report.notes:
+        lines.append('`--blank-answers none` reads a blank answer as "no answer".')
+    lines += [f"Wrote {target}. Next:", *commands]
     if model not in ("san", READER):
         longest, lengths = statistics.length("passage", *PASSAGE), statistics.lengths["passage"]
         longer = sum(length > longest for length in lengths)
@@ -193,6 +218,7 @@ class _Statistics:
     ranked: int = 0
     groups: Counter[str] = field(default_factory=Counter)  # with the examples that train
     span_groups: Counter[str] = field(default_factory=Counter)  # the same with `spans: exact`
+    report: Report = field(default_factory=Report)
     ids: Counter[str] = field(default_factory=Counter)
     documents: set[str] = field(default_factory=set)
     styles: dict[str, None] = field(default_factory=dict)
@@ -202,7 +228,7 @@ class _Statistics:
     )
 
     @classmethod
-    def of(cls, examples: Iterable[Example], spans: bool = False) -> "_Statistics":
+    def of(cls, examples: ExampleStream, spans: bool = False) -> "_Statistics":
         statistics = cls()
         for example in examples:
             statistics.examples += 1
@@ -227,6 +253,7 @@ class _Statistics:
             statistics.num_passages = max(statistics.num_passages, len(example.passages))
             if statistics.examples <= LOOKED_AT:
                 statistics._measure(example)
+        statistics.report = examples.report
         if spans and statistics.finds_spans():
             statistics.groups = statistics.span_groups
         return statistics
@@ -296,6 +323,7 @@ class _Statistics:
             parts.append(f"{self.unanswerable:,} that the passages do not answer")
         if self.documents:
             parts.append(f"{len(self.documents):,} documents")
+        parts += [f"{count:,} {what}" for what, count in self.report.notes.items()]
         return ", ".join(parts)
 
 
@@ -338,7 +366,7 @@ def _recipe(
     source: str,
     train: Path,
     test: str | Path | None,
-    columns: Any,
+    options: Mapping[str, Any],
     encoder: str | None,
     statistics: _Statistics,
     splits: Mapping[str, str | None],
@@ -348,21 +376,21 @@ def _recipe(
     lines = [
         f"# {name}: written by `tfmrc init`. Every value can be changed here, or on the command",
         "# line: --set training.epochs=2. `tfmrc train --help` describes all of them.",
-        f"name: {_quoted(name)}",
-        f"title: {_quoted(name)}",
+        f"name: {_yaml(name)}",
+        f"title: {_yaml(name)}",
         "",
         "sources:",
         f"- format: {source}",
-        f"  train: {_quoted(train.resolve())}",
-        f"  test: {'null' if test is None else _quoted(Path(test).resolve())}"
+        f"  train: {_yaml(str(train.resolve()))}",
+        f"  test: {'null' if test is None else _yaml(str(Path(test).resolve()))}"
         + "  # the file that `tfmrc evaluate` reports on" * (test is None),
-        f"  styles: {_list(styles[:1] if spans else styles)}",
+        f"  styles: {_yaml(styles[:1] if spans else styles)}",
     ]
     for name, split in splits.items():
         if split is not None:
             lines.append(f"  {name}: {{split: {split}}}  # the file has all parts of the data")
-    if columns:
-        lines.append(f"  options: {{columns: {_flow(columns)}}}")
+    if options:
+        lines.append(f"  options: {_yaml(options)}")
     if spans and not (model == READER and statistics.has_no_answers()):
         lines.append("  answerable_only: true  # questions without an answer are left out")
     if spans and statistics.finds_spans():
@@ -373,7 +401,7 @@ def _recipe(
     if encoder is not None:
         lines += [
             "# Reads the texts; another one: a folder in Hugging Face's form.",
-            f"encoder: {{preset: {_quoted(encoder)}, length: 256, overlap: 96}}",
+            f"encoder: {{preset: {_yaml(encoder)}, length: 256, overlap: 96}}",
             "",
         ]
     lines += [*_preprocessor(model, statistics), "", *_model(model, statistics, encoder), ""]
@@ -487,26 +515,6 @@ def _evaluation(model: str, statistics: _Statistics) -> list[str]:
     return ["evaluation:", f"  options: {options}", "  batch_size: 32", "  meteor: false"]
 
 
-def _quoted(value: Any) -> str:
-    """A YAML scalar that is a string whatever it holds."""
-    import json
-
-    return json.dumps(str(value), ensure_ascii=False)
-
-
-def _yaml(value: bool) -> str:
-    return "true" if value else "false"
-
-
-def _list(values: Sequence[str]) -> str:
-    return f"[{', '.join(map(_quoted, values))}]"
-
-
-def _flow(columns: Mapping[str, Any]) -> str:
-    pairs = [
-        f"{field}: {_flow(names)}"
-        if isinstance(names, Mapping)
-        else f"{field}: {_quoted(names) if isinstance(names, str) else _list(names)}"
-        for field, names in columns.items()
-    ]
-    return f"{{{', '.join(pairs)}}}"
+def _yaml(value: Any) -> str:
+    """Returns a value as JSON, which YAML reads as what it is."""
+    return json.dumps(value, ensure_ascii=False)

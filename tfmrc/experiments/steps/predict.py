@@ -1,28 +1,33 @@
 """Predicts the examples of a file with a run or another predictor."""
 
-import json
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from tfmrc.data import RecordError
+from tfmrc.data.stream import OnError
 from tfmrc.evaluation import Prediction
 from tfmrc.experiments.answering import (
     answer_all,
     askable,
     folder_digest,
-    prediction_of,
+    predictions_of,
     run_digest,
 )
-from tfmrc.experiments.predictor import check_exists, load_with, settings_of
+from tfmrc.experiments.predictor import load_with, settings_of
 from tfmrc.experiments.settings import Experiment
-from tfmrc.experiments.sources import read_questions, table_columns
+from tfmrc.experiments.sources import read_questions, say_broken, table_columns
+from tfmrc.predictors.result import not_found
+from tfmrc.utils.pipes import print_json, print_text
+from tfmrc.utils.progress import shown
 
 Form = Literal["answers", "full", "squad"]
 
 __all__ = ["predict"]
 
 
+@shown()
 def predict(
     folder: str | Path,
     questions: str | Path,
@@ -33,8 +38,9 @@ def predict(
     task: str | None = None,
     form: Form | None = None,
     columns: Mapping[str, Any] | None = None,
-) -> None:
-    """Predicts the examples of a file.
+    on_error: OnError = "skip",
+) -> list[RecordError]:
+    """Predicts the examples of a file, of which nothing but question and passages must be right.
 
     Args:
         folder: str or path. A run, a saved predictor or a reader of Hugging Face.
@@ -56,23 +62,28 @@ def predict(
             JSON lines elsewhere.
         columns: dict or None. Columns of a table with other names, as in
             `{"question": "Frage", "passages": "Text"}`. Default: None.
+        on_error: str. `"skip"` leaves a broken record in its place, with `error` in place of an
+            answer; `"raise"` raises a `RecordError`. Default: `"skip"`.
+
+    Returns:
+        The errors of broken records, which are also printed on standard error.
 
     Raises:
         FileNotFoundError: If the folder is none of these.
         ValueError: If the run is not trained or has other settings, the task is unknown, a line is
             broken, two examples have the same id, or `output` is the input or has other content.
     """
-    check_exists(folder)
     if output is not None:
         if form not in (None, "full"):
             raise ValueError(f"A file holds the full form. Received: --format {form}")
         _check_output(Path(output), Path(questions))
     settings = settings_of(folder, settings)
     usual = None if settings is None else table_columns(settings)
-    examples = read_questions(questions, columns, usual)
+    records = read_questions(questions, columns, usual, on_error, labels="none")
     predictor, chosen = load_with(folder, settings, options)
     name = predictor.task(task).name
-    examples = askable(predictor, name, examples)
+    errors = [record for record in records if isinstance(record, RecordError)]
+    examples = askable(predictor, name, records)
     batch_size = 32 if settings is None else settings.evaluation.batch_size
     if output is not None:
         answer_all(
@@ -84,13 +95,13 @@ def predict(
             batch_size=batch_size,
             model=_digest(folder, settings, options),
         )
-        return
-    results = predictor.predict(examples, task=name, batch_size=batch_size, **chosen)
-    predictions = (
-        prediction_of(example.id, result, name)
-        for example, result in zip(examples, results, strict=True)
-    )
-    _print(predictions, form or ("answers" if sys.stdout.isatty() else "full"))
+    else:
+        predictions = predictions_of(predictor, examples, name, chosen, batch_size)
+        is_terminal = sys.stdout.isatty()
+        with shown(not is_terminal):
+            _print(predictions, form or ("answers" if is_terminal else "full"))
+    say_broken(len(errors), errors, "have no answer")
+    return errors
 
 
 def _digest(
@@ -112,11 +123,15 @@ def _check_output(output: Path, questions: Path) -> None:
 
 
 def _print(predictions: Iterable[Prediction], form: Form) -> None:
-    if form == "squad":
-        texts: Mapping[str, str] = {prediction.id: prediction.answer for prediction in predictions}
-        print(json.dumps(texts, ensure_ascii=False, indent=2))
+    if form == "squad":  # where an empty text means "no answer"
+        print_json({one.id: one.answer if _is_confident(one) else "" for one in predictions})
         return
-    for prediction in predictions:
-        record: Any = prediction.to_json()
-        print(prediction.answer if form == "answers" else json.dumps(record, ensure_ascii=False))
-        sys.stdout.flush()
+    for one in predictions:
+        if form == "answers":
+            print_text(one.answer if _is_confident(one) else not_found(one.answer))
+        else:
+            print_json(one.to_json(), indent=None)
+
+
+def _is_confident(prediction: Prediction) -> bool:
+    return bool(prediction.scores.get("is_confident", True))

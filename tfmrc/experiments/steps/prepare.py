@@ -28,6 +28,7 @@ from tfmrc.experiments.sources import (
 from tfmrc.experiments.spans import MAX_LENGTH, write_spans
 from tfmrc.experiments.tags import Tags
 from tfmrc.utils.files import write_text
+from tfmrc.utils.progress import shown
 
 __all__ = ["Prepared", "prepare", "prepare_in"]
 
@@ -105,6 +106,7 @@ def shared_plan(experiment: Experiment, folder: Path, data: str | Path | None) -
     return plan
 
 
+@shown()
 def prepare_in(plan: Plan) -> Prepared:
     """Prepares an open folder, as `prepare` does; returns the stored result if there is one.
 

@@ -3,7 +3,7 @@
 import csv
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,13 @@ from tfmrc.experiments.steps.prepare import Prepared, prepare_in, shared_plan
 from tfmrc.experiments.teacher import with_teacher
 from tfmrc.ops.ids import NUM_SPECIAL
 from tfmrc.training.callbacks.ema_weights import has_averages
+from tfmrc.training.distribution.hosts import (
+    alone,
+    is_alone,
+    is_first_host,
+    named_failure,
+    wait_for_hosts,
+)
 from tfmrc.utils import keras_private
 from tfmrc.utils.memory import peak_memory
 
@@ -122,19 +129,19 @@ def train(
         if preset := plan.experiment.encoder.get("preset"):
             check_preset(str(preset))
     if not is_grid(experiment) and not seeds:
-        with folders.open_run(experiment, shared.folder, fresh):
-            train_run(plans[0], prepare_in(shared))
+        with _opened(experiment, shared.folder, fresh):
+            train_run(plans[0], _prepared(shared))
         return shared.folder
     chosen = bool(variants or seeds)  # `fresh` is about these runs, and no others
-    with folders.open_run(experiment, shared.folder, fresh and not chosen):
-        prepared = prepare_in(shared)
+    with _opened(experiment, shared.folder, fresh and not chosen):
+        prepared = _prepared(shared)
     for plan in plans:
         again = fresh and chosen
         if plan.is_trained and not again and not _has_more_time(plan):
             folders.check_settings(plan.experiment, plan.folder)
             continue
         try:
-            with folders.open_run(plan.experiment, plan.folder, again):
+            with _opened(plan.experiment, plan.folder, again):
                 train_run(plan, _prepared_for(plan, prepared))
         except folders.RunLockedError as error:
             print(f"Skipping {plan.folder.name}: {error}", flush=True)
@@ -142,11 +149,23 @@ def train(
     return shared.folder
 
 
+def _opened(experiment: Experiment, folder: Path, fresh: bool) -> AbstractContextManager[Any]:
+    """Opens a run's folder; of several hosts the first one alone does, and writes to it."""
+    return folders.open_run(experiment, folder, fresh) if is_first_host() else nullcontext()
+
+
+def _prepared(plan: Plan) -> Prepared:
+    """Prepares a folder; the other hosts read what the first one has written."""
+    prepared = prepare_in(plan) if is_first_host() else None
+    wait_for_hosts("prepared")
+    return prepared or prepare_in(plan)
+
+
 def _prepared_for(plan: Plan, prepared: Prepared) -> Prepared:
     """Returns the shared files, or own ones if the variant counts other words or examples."""
     if folders.counts(plan.experiment) == folders.counts(prepared.plan.experiment):
         return prepared
-    return prepare_in(plan)
+    return _prepared(plan)
 
 
 def train_run(plan: Plan, prepared: Prepared) -> dict[str, Any]:
@@ -173,7 +192,11 @@ def train_run(plan: Plan, prepared: Prepared) -> dict[str, Any]:
     with nullcontext() if strategy is None else strategy.scope():
         model = compile_model(plan, parts, data)
     facts = fit(plan, parts, data, model)
-    return finish(plan, parts, data, model, facts)
+    if is_first_host():
+        with alone():
+            facts = finish(plan, parts, data, model, facts)
+    wait_for_hosts("trained")
+    return facts
 
 
 def _trained_facts(plan: Plan) -> dict[str, Any]:
@@ -332,6 +355,11 @@ def fit(plan: Plan, parts: Parts, data: Data, model: keras.Model) -> dict[str, A
         OSError: If the disk is full.
     """
     folder, settings = plan.folder, plan.experiment.training
+    if settings.max_minutes and not is_alone():
+        raise ValueError(
+            "Several hosts train a number of steps, since each has a clock of its own. "
+            f"Received: training.max_minutes={settings.max_minutes}"
+        )
     folders.check_room(folder, COPIES * 4 * model.count_params(), "training")
     callbacks = training.callbacks(
         folder,
@@ -354,7 +382,7 @@ def fit(plan: Plan, parts: Parts, data: Data, model: keras.Model) -> dict[str, A
         flush=True,
     )
     terminal = sys.stdout.isatty()
-    with training.SaveOnInterrupt(checkpoint) as interrupt:
+    with training.SaveOnInterrupt(checkpoint) as interrupt, named_failure():
         model.fit(
             batches,
             epochs=_epochs(checkpoint, data.steps, data.per_epoch),
@@ -394,7 +422,7 @@ def _batches(plan: Plan, parts: Parts, data: Data, start_step: int | None = None
         "static_shapes": keras.backend.backend() == "jax",  # which compiles for each shape
     }
     if start_step is None:
-        batches = make_dataset(data.validation, parts.preprocessor, size, **shared)
+        batches = make_dataset(data.validation, parts.preprocessor, size, bucket=True, **shared)
     else:
         batches = make_dataset(
             data.examples,
@@ -409,8 +437,8 @@ def _batches(plan: Plan, parts: Parts, data: Data, start_step: int | None = None
             **shared,
         )
     if isinstance(parts.model.output, dict):
-        return batches.map(training.only_outputs(parts.model))
-    return batches
+        batches = batches.map(training.only_outputs(parts.model))
+    return training.rows_of_host(batches)
 
 
 def _epochs(checkpoint: training.Checkpoint, steps: int, per_epoch: int) -> int:

@@ -59,6 +59,8 @@ class GatedSelfAttention(Layer):
 
     def attention(self, x, padding_mask):
         """Returns the weights `[B, n, n]`; row t contains the attention of word t."""
+        if not self.built:
+            self.build(x.shape)
         scores = ops.matmul(self.matching(x), ops.swapaxes(x, 1, 2))
         return masked_softmax(scores, padding_mask[:, None, :])  # qg-02
 

@@ -30,9 +30,6 @@ class MultiHeadAttention(Layer):
     Returns:
         `[..., m, d]`.
 
-    Raises:
-        ValueError: `num_heads` does not divide the width.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import MultiHeadAttention
@@ -53,11 +50,6 @@ class MultiHeadAttention(Layer):
 
     def build(self, query_shape, memory_shape):
         dim = query_shape[-1]
-        if dim % self.num_heads:
-            raise ValueError(
-                "The number of heads must divide the query's width. "
-                f"Received: num_heads={self.num_heads}, query.shape={query_shape}"
-            )
         options = {"stddev": self.stddev, "dtype": self.dtype_policy}
         self.query_projection = linear(dim, name="query", **options)
         self.key_projection = linear(dim, name="key", **options)

@@ -40,9 +40,6 @@ class TiedSelfAttention(Layer):
     Returns:
         `[B, n, d]`.
 
-    Raises:
-        ValueError: `num_heads` does not divide d.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import TiedSelfAttention
@@ -64,11 +61,6 @@ class TiedSelfAttention(Layer):
 
     def build(self, x_shape):
         self.dim = x_shape[-1]
-        if self.dim % self.num_heads:
-            raise ValueError(
-                "The number of heads must divide the words' width. "
-                f"Received: num_heads={self.num_heads}, x.shape={x_shape}"
-            )
         self.projection = linear(
             self.dim,
             stddev=self.stddev,

@@ -20,7 +20,7 @@ class WordEmbedding(Layer):
     Args:
         vocabulary_size: int. Number of rows, including special words.
         dim: int. Width of the vectors.
-        words_trainable: bool. Whether to train the rows of the words. Default: False.
+        embeddings_trainable: bool. Whether to train the rows of the words. Default: False.
         stddev: float. Standard deviation of the initial rows. Default: 0.02.
 
     Call arguments:
@@ -46,12 +46,12 @@ class WordEmbedding(Layer):
     Reference: Nishida et al. 2019 (Masque), section 3.1.1 and appendix A.1.
     """
 
-    def __init__(self, vocabulary_size, dim, words_trainable=False, stddev=0.02, **kwargs):
+    def __init__(self, vocabulary_size, dim, embeddings_trainable=False, stddev=0.02, **kwargs):
         super().__init__(**kwargs)
         self.dtype_policy = own_policy(self)
         self.vocabulary_size = vocabulary_size
         self.dim = dim
-        self.words_trainable = words_trainable
+        self.embeddings_trainable = embeddings_trainable
         self.stddev = stddev
         self.special = self.add_weight(
             shape=(NUM_SPECIAL, dim), initializer=normal(stddev), name="special"
@@ -59,7 +59,7 @@ class WordEmbedding(Layer):
         self.words = self.add_weight(
             shape=(vocabulary_size - NUM_SPECIAL, dim),
             initializer=normal(stddev),
-            trainable=words_trainable,
+            trainable=embeddings_trainable,
             name="words",
         )
         self.built = True

@@ -15,9 +15,6 @@ class LayerNormalization(keras.layers.LayerNormalization):
         epsilon: float. Added to the variance. Default: 1e-5.
         **arguments: `name` and `dtype`, as for any layer.
 
-    Raises:
-        ValueError: For another axis, without scale or shift, or without the mean.
-
     Call arguments:
         inputs: `[..., d]`.
         training: bool. Whether to compute the gradient by its formula. Default: False.
@@ -36,12 +33,6 @@ class LayerNormalization(keras.layers.LayerNormalization):
 
     def __init__(self, epsilon=1e-5, **arguments):
         super().__init__(epsilon=epsilon, **arguments)
-        if self.axis != -1 or not (self.center and self.scale) or arguments.get("rms_scaling"):
-            raise ValueError(
-                "The last axis is normalized by mean and variance, scaled and shifted. Received: "
-                f"axis={self.axis}, center={self.center}, scale={self.scale}, "
-                f"rms_scaling={arguments.get('rms_scaling', False)}"
-            )
 
     def call(self, inputs, training=False):
         outputs = layer_norm(inputs, self.gamma, self.beta, self.epsilon, bool(training))

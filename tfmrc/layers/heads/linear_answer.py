@@ -37,9 +37,6 @@ class LinearAnswer(Layer):
         A dict, float32: `begin` and `end` `[B, n]`, log-probabilities. With `return_steps` also
         `step_begin` and `step_end` `[B, 1, n]`, and `step_weights` `[B, 1]`, ones.
 
-    Raises:
-        ValueError: `num_steps` is above 1.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import LinearAnswer
@@ -73,8 +70,6 @@ class LinearAnswer(Layer):
         return_steps=False,
         training=None,
     ):
-        if num_steps not in (None, 1):
-            raise ValueError(f"A linear head has one step. Received: num_steps={num_steps}")
         scores = self.scores(self.input_dropout(memory, training=training))
         outputs = {
             name: masked_log_softmax(scores[..., index], memory_mask)

@@ -9,8 +9,6 @@ from tfmrc.ops.masking import LOG_ZERO, masked_logsumexp
 from tfmrc.ops.sizes import sizes
 from tfmrc.ops.words import first_positions, is_first, scores_of_targets, scores_of_words
 
-COMBINE = ("max", "sum")
-
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class MaxoutPointer(Layer):
@@ -47,9 +45,6 @@ class MaxoutPointer(Layer):
     Returns:
         The parts, as above.
 
-    Raises:
-        ValueError: `combine` has an invalid value.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import MaxoutPointer
@@ -65,10 +60,6 @@ class MaxoutPointer(Layer):
 
     def __init__(self, combine="max", **kwargs):
         super().__init__(autocast=False, **kwargs)  # scores stay float32
-        if combine is not None and combine not in COMBINE:
-            raise ValueError(
-                f"`combine` must be one of {COMBINE} or None. Received: combine={combine}"
-            )
         self.combine = combine
         self.built = True
 

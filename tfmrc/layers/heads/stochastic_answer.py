@@ -24,8 +24,6 @@ class OneStepAnswer(AnswerModule):
 
     def __init__(self, num_steps=1, **kwargs):
         super().__init__(num_steps=num_steps, **kwargs)
-        if num_steps != 1:
-            raise ValueError(f"`num_steps` must be 1. Received: num_steps={num_steps}")
 
     def log_weights(self, states, training):
         return _twice(ops.zeros(sizes(states)[:2], "float32"))

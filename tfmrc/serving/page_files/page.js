@@ -242,11 +242,15 @@ function lights(button, id, show = () => {}) {
   button.addEventListener("blur", () => light(null));
 }
 
+function headline(text, outputs) {
+  const found = !outputs.is_confident || outputs.is_confident[0];
+  const shown = text || "(no words)";
+  return make("p", { className: "answer", dir: "auto", textContent: found ? shown : `(not found; candidate: ${shown})` });
+}
+
 function showAnswer(outputs, asked) {
   const relevance = outputs.relevance && outputs.relevance[0];
-  if (outputs.answer) {
-    write(make("p", { className: "answer", dir: "auto", textContent: outputs.answer[0] || "(no words)" }));
-  }
+  if (outputs.answer) write(headline(outputs.answer[0], outputs));
   write(
     facts([
       ["Probability", outputs.probability && outputs.probability[0]],
@@ -320,7 +324,7 @@ function showSpans(outputs, asked) {
     end: outputs.ends[0][id], chance: outputs.probabilities[0][id], source: "passage",
   })).filter((span) => span.start >= 0 && outputs.start[0] >= 0);
   const [best] = spans;
-  write(make("p", { className: "answer", dir: "auto", textContent: best ? best.text : "(no words)" }));
+  write(headline(best && best.text, outputs));
   write(facts([
     ["Probability", outputs.probability[0]],
     ["Answer is possible", outputs.answerable_probability && outputs.answerable_probability[0]],

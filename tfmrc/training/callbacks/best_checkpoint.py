@@ -10,6 +10,7 @@ import keras
 
 from tfmrc.training.callbacks.ema_weights import ema_weights, has_averages
 from tfmrc.training.callbacks.weights_file import load_weights, save_weights
+from tfmrc.training.distribution.hosts import wait_for_hosts
 
 
 class BestCheckpoint(keras.callbacks.Callback):
@@ -39,7 +40,7 @@ class BestCheckpoint(keras.callbacks.Callback):
             without `EMAWeights` among the callbacks. Default: True.
 
     Raises:
-        ValueError: If the number is not in the logs of an epoch.
+        KeyError: If the number is not in the logs of an epoch.
 
     Example:
 
@@ -105,14 +106,9 @@ class BestCheckpoint(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         logs = logs or {}
-        if self.monitor not in logs:
-            is_validated = any(name.startswith("val_") for name in logs)
-            if self.monitor.startswith("val_") and not is_validated:
-                return
-            raise ValueError(
-                f"The logs of epoch {epoch} have {sorted(logs)}; name one of these. "
-                f"Received: monitor={self.monitor!r}"
-            )
+        is_validated = any(name.startswith("val_") for name in logs)
+        if self.monitor.startswith("val_") and not is_validated:
+            return
         value = float(logs[self.monitor])
         values = sorted([*self.values, value], reverse=self.is_descending)[: self.among]
         if values != self.values and not math.isnan(value):
@@ -127,4 +123,5 @@ class BestCheckpoint(keras.callbacks.Callback):
 
     def on_train_end(self, logs: Any = None) -> None:
         if self.best_epoch is not None:
+            wait_for_hosts("best weights")
             load_weights(self.model, self.path)

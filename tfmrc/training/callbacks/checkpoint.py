@@ -3,35 +3,18 @@
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import keras
 import numpy as np
 
 from tfmrc.training.callbacks.state_file import read_state, write_state
+from tfmrc.training.distribution.hosts import is_first_host
 from tfmrc.utils import keras_private
 
-_START: dict[str, Any] = {
-    "epoch": 0,
-    "step_in_epoch": 0,
-    "step": 0,
-    "stopped": False,
-    "logs": {},
-    "history": [],
-}
+_START = {"epoch": 0, "step_in_epoch": 0, "step": 0, "stopped": False, "logs": {}, "history": []}
 _KEPT = 2  # files
-
-
-class Stateful(Protocol):
-    """A callback with state that a checkpoint saves."""
-
-    def get_state(self) -> Any:
-        """Returns the state as a JSON value."""
-
-    def set_state(self, state: Any) -> None:
-        """Restores what `get_state` returned."""
 
 
 class Checkpoint(keras.callbacks.Callback):
@@ -58,13 +41,13 @@ class Checkpoint(keras.callbacks.Callback):
         folder: str or path. The folder of the files, one per run.
         every_steps: int. Steps between checkpoints; None for the ends of epochs only, which are
             always saved. Default: 500.
-        callbacks: list of `Stateful`. Callbacks of the same `fit` whose state is saved, with
-            `get_state` and `set_state` as in `BestCheckpoint`. Default: ().
+        callbacks: list of `keras.callbacks.Callback`. Callbacks of the same `fit` whose state, a
+            JSON value, is saved by `get_state` and `set_state` as in `BestCheckpoint`. Default: ().
 
     Raises:
-        ValueError: When `fit` starts, if the folder's run has another model, optimizer, number of
-            callbacks or other frozen layers, or if `steps_per_execution` does not divide the steps
-            of an epoch, those before a resume and those after it.
+        ValueError: When `fit` starts, if the folder's run has another model, optimizer or number of
+            callbacks, or if `steps_per_execution` does not divide the steps of an epoch, those
+            before a resume and those after it.
 
     Example:
 
@@ -88,13 +71,13 @@ class Checkpoint(keras.callbacks.Callback):
         self,
         folder: str | os.PathLike[str],
         every_steps: int | None = 500,
-        callbacks: Sequence[Stateful] = (),
+        callbacks: Sequence[Any] = (),
     ) -> None:
         super().__init__()
         self.folder = Path(folder)
         self.every_steps = every_steps
         self.callbacks = list(callbacks)
-        self._facts = dict(_START)  # of the running `fit`
+        self._facts: dict[str, Any] = dict(_START)  # of the running `fit`
         self._saved_facts: dict[str, Any] | None = None  # of the newest file, once it is read
         self._data_start: int | None = None
         self._metrics: list[np.ndarray] = []  # saved sums that are not restored yet
@@ -175,21 +158,18 @@ class Checkpoint(keras.callbacks.Callback):
     def on_train_begin(self, logs: Any = None) -> None:
         self._end_fast_forward()  # of a `fit` that was broken off
         arrays, self._facts, damaged = self._read()
-        for path in damaged:  # it would be taken for the newest one until the run has passed it
+        for path in (
+            damaged if is_first_host() else ()
+        ):  # it would be taken for the newest one until the run has passed it
             path.rename(path.with_name(f"{path.name}.broken"))
         for part in self.folder.glob(".step-*.part"):  # what a kill left
-            part.unlink()
+            part.unlink(missing_ok=True)
         self._saved_facts = dict(self._facts)
         idle = self._facts["step_in_epoch"]
         self._check_execution(idle)
         if not arrays:
             return
         model = self.model
-        if self._facts["trained"] != _trained(model):
-            raise ValueError(
-                "Other layers are frozen than in the checkpoint. Freeze the same ones or use "
-                f"another folder. Received: folder={str(self.folder)!r}"
-            )
         if not model.optimizer.built:
             model.optimizer.build(model.trainable_variables)
         _assign(arrays, "model", model.variables)
@@ -303,7 +283,6 @@ class Checkpoint(keras.callbacks.Callback):
     def _save(self) -> None:
         keras_private.sync_state(self.model)
         self._facts["callbacks"] = [callback.get_state() for callback in self.callbacks]
-        self._facts["trained"] = _trained(self.model)
         parts = {
             "model": self.model.variables,  # weights and the states of seeds
             "optimizer": self.model.optimizer.variables,  # moments, averages, scale, counters
@@ -315,7 +294,7 @@ class Checkpoint(keras.callbacks.Callback):
         name = f"step-{self._facts['step']:010d}-{self._facts['epoch']:05d}.npz"
         write_state(self.folder / name, variables, self._facts)
         self._saved_facts = dict(self._facts)
-        for path in self._files()[_KEPT:]:
+        for path in self._files()[_KEPT:] if is_first_host() else ():
             path.unlink()
 
     def _fill_history(self) -> None:
@@ -329,11 +308,6 @@ class Checkpoint(keras.callbacks.Callback):
                 history.history.setdefault(key, []).append(value)
 
 
-def _trained(model: keras.Model) -> list[int]:
-    """Returns the numbers of the variables that are trained."""
-    return [number for number, v in enumerate(model.variables) if getattr(v, "trainable", True)]
-
-
 def _numbers(logs: Any) -> dict[str, float]:
     return {key: float(value) for key, value in (logs or {}).items()}
 
@@ -344,13 +318,12 @@ def _part(arrays: dict[str, np.ndarray], part: str) -> list[np.ndarray]:
 
 def _assign(arrays: dict[str, np.ndarray], part: str, variables: Sequence[Any]) -> None:
     values = _part(arrays, part)
-    shapes = [tuple(variable.shape) for variable in variables]
-    for number, (old, new) in enumerate(zip_longest([v.shape for v in values], shapes)):
-        if old != new:
-            raise ValueError(
-                "The checkpoint belongs to another model or optimizer. Use another folder or the "
-                f"previous settings. Received: {part} with a variable {number} of shape {new}, "
-                f"{old} in the checkpoint"
-            )
+    shapes, saved = [tuple(v.shape) for v in variables], [value.shape for value in values]
+    if shapes != saved:
+        raise ValueError(
+            "The checkpoint belongs to another model or optimizer, or to other frozen layers. Use "
+            f"another folder or the previous settings. Received: {part} with variables of shapes "
+            f"{shapes}, {saved} in the checkpoint"
+        )
     for variable, value in zip(variables, values, strict=True):
         variable.assign(value)

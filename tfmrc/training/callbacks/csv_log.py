@@ -8,6 +8,7 @@ from typing import Any
 
 import keras
 
+from tfmrc.training.distribution.hosts import by_first_host
 from tfmrc.utils.files import write_text
 
 
@@ -58,6 +59,7 @@ class CsvLog(keras.callbacks.Callback):
         self.rows = [*self.rows, {"epoch": epoch} | values]
         self._write()
 
+    @by_first_host
     def _write(self) -> None:
         if not self.rows:
             return

@@ -29,16 +29,8 @@ def average_pairs(model: keras.Model) -> list[tuple[Any, Any]]:
 
     Returns:
         Pairs of variables; an empty list before the first update, when no average exists.
-
-    Raises:
-        ValueError: If the optimizer keeps no averages.
     """
     optimizer = _optimizer(model)
-    if not has_averages(model):
-        raise ValueError(
-            "The model must be compiled with an optimizer that keeps averages (`use_ema=True`). "
-            f"Received: model={model.name!r} with optimizer={optimizer}"
-        )
     if not optimizer.built or int(keras.ops.convert_to_numpy(optimizer.iterations)) == 0:
         return []
     variables = keras_private.optimizer_variables(optimizer)
@@ -59,9 +51,6 @@ def ema_weights(model: keras.Model) -> Iterator[keras.Model]:
 
     Yields:
         The model.
-
-    Raises:
-        ValueError: If the optimizer keeps no averages.
 
     Example:
 
@@ -116,25 +105,13 @@ class EMAWeights(keras.callbacks.Callback):
         super().__init__()
         self._swapped = ExitStack()
 
-    def _swap_in(self) -> None:
+    def on_test_begin(self, logs: Any = None) -> None:
         if has_averages(self.model):
             self._swapped.enter_context(ema_weights(self.model))
 
-    def _restore(self) -> None:
+    def on_test_end(self, logs: Any = None) -> None:
         self.model  # noqa: B018  (on JAX: attaches the variables to the model)
         self._swapped.close()
 
-    def on_test_begin(self, logs: Any = None) -> None:
-        self._swap_in()
-
-    def on_test_end(self, logs: Any = None) -> None:
-        self._restore()
-
-    def on_predict_begin(self, logs: Any = None) -> None:
-        self._swap_in()
-
-    def on_predict_end(self, logs: Any = None) -> None:
-        self._restore()
-
-    def on_train_begin(self, logs: Any = None) -> None:
-        self._restore()  # a validation of an earlier `fit` may have been interrupted
+    on_predict_begin, on_predict_end = on_test_begin, on_test_end
+    on_train_begin = on_test_end  # a validation of an earlier `fit` may have been interrupted

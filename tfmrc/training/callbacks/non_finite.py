@@ -13,7 +13,7 @@ from tfmrc.training.callbacks.checkpoint import Checkpoint
 from tfmrc.utils import keras_private
 
 
-class NonFiniteError(ArithmeticError):
+class NonFiniteError(ValueError):
     """A loss or gradient is NaN or infinite.
 
     Args:

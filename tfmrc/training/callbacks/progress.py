@@ -1,4 +1,4 @@
-"""A callback that tells how far training is, for a log file."""
+"""A callback that reports the progress of training, for a log file."""
 
 import time
 from typing import Any

@@ -10,11 +10,13 @@ from typing import Any
 import keras
 import numpy as np
 
+from tfmrc.training.distribution.hosts import by_first_host
 from tfmrc.utils.files import replacing
 
 _FACTS = "facts.json"
 
 
+@by_first_host
 def write_state(
     path: str | os.PathLike[str],
     variables: Mapping[str, keras.Variable],

@@ -10,12 +10,14 @@ import keras
 import numpy as np
 
 from tfmrc.models.folder import optimizer_of
+from tfmrc.training.distribution.hosts import by_first_host
 from tfmrc.utils import keras_private
 from tfmrc.utils.files import check_space
 
 _LORA = "lora"  # in a file: the variables of layers with LoRA
 
 
+@by_first_host
 def save_weights(model: keras.Model, path: str | os.PathLike[str]) -> None:
     """Writes the weights of a model, without the optimizer, as a whole file.
 

@@ -13,9 +13,6 @@ def warmup_cosine(
         warmup_steps: int. Updates of the warmup.
         steps: int. Updates of the whole training, warmup included.
 
-    Raises:
-        ValueError: If `warmup_steps` is not below `steps`.
-
     Example:
 
     >>> from tfmrc.training.schedules.warmup_cosine import warmup_cosine
@@ -23,11 +20,6 @@ def warmup_cosine(
     >>> [round(float(schedule(t)), 3) for t in range(9)]
     [0.0, 0.25, 0.5, 0.75, 1.0, 0.854, 0.5, 0.146, 0.0]
     """
-    if warmup_steps >= steps:
-        raise ValueError(
-            "`warmup_steps` must be below `steps`, the updates of the whole training. "
-            f"Received: warmup_steps={warmup_steps}, steps={steps}"
-        )
     if warmup_steps == 0:
         return keras.optimizers.schedules.CosineDecay(float(learning_rate), steps)
     return keras.optimizers.schedules.CosineDecay(

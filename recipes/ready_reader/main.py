@@ -1,0 +1,112 @@
+"""Makes the files of the ready reader: trains it and writes what differs from MiniLM."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+from safetensors.numpy import save_file
+
+import tfmrc
+from tfmrc import encoders, experiments, models
+from tfmrc.encoders.presets import packaged
+from tfmrc.predictors.ready import CARD, DIFFERENCE, FILES, LEFT, RIGHT, first_values
+from tfmrc.utils.files import sha256_of
+
+RECIPE = Path(__file__).with_name("config.yaml")
+BYTES = 3_900_000
+SMALL = 64  # of a matrix of fewer rows or columns all values are written
+
+
+def difference_of(trained: keras.Model, start: keras.Model, limit: int) -> dict[str, np.ndarray]:
+    """Returns what the weights of a reader differ from those that it began with.
+
+    Of a matrix `[m, n]` the product of `[m, r]` and `[r, n]`, its r greatest singular values. The
+    ranks are those with the smallest square error over all matrices in at most `limit` bytes.
+
+    Args:
+        trained: `keras.Model`. The reader.
+        start: `keras.Model`. A reader of the same structure, on MiniLM as it is.
+        limit: int. Bytes.
+
+    Returns:
+        Float16 arrays, as `tfmrc.predictors.ready.add_difference` reads them.
+    """
+    pairs = zip(trained.weights, start.weights, strict=True)
+    changes = {after.path: after.numpy() - first_values(before) for after, before in pairs}
+    changes = {path: change for path, change in changes.items() if change.any()}
+    result, factors = {}, {}
+    for path, change in changes.items():
+        matrix = as_matrix(change)
+        if min(matrix.shape) < SMALL:
+            result[path] = change.astype("float16")
+        else:
+            factors[path] = np.linalg.svd(matrix, full_matrices=False)
+    room = limit - sum(change.nbytes for change in result.values())
+    for path, rank in ranks(factors, room).items():
+        left, values, right = factors[path]
+        root = np.sqrt(values[:rank])
+        result[path + LEFT] = (left[:, :rank] * root).astype("float16")
+        result[path + RIGHT] = (root[:, None] * right[:rank]).astype("float16")
+    return result
+
+
+def ranks(factors: dict[str, Any], room: int) -> dict[str, int]:
+    """Returns the rank of each matrix: singular values by their square per byte, while they fit."""
+    gains = []
+    for path, (left, values, right) in factors.items():
+        size = 2 * (left.shape[0] + right.shape[1])
+        gains += [(float(value) ** 2 / size, size, path) for value in values]
+    chosen = dict.fromkeys(factors, 0)
+    for _, size, path in sorted(gains, reverse=True):
+        if size <= room:
+            chosen[path] += 1
+            room -= size
+    return chosen
+
+
+def as_matrix(change: np.ndarray) -> np.ndarray:
+    """Returns `[d, heads, size]` as `[d, heads * size]`; `[heads, size, d]` by its last axis."""
+    first = change.shape[0] >= change.shape[-1]
+    return change.reshape(change.shape[0], -1) if first else change.reshape(-1, change.shape[-1])
+
+
+def write(run: Path, data: Path) -> None:
+    """Writes difference and card of a trained run.
+
+    Args:
+        run: path. The run of the recipe.
+        data: path. The folder of the data.
+    """
+    predictor = tfmrc.load(run)
+    start = models.ExtractiveReader(encoder=encoders.from_preset("minilm"))
+    FILES.mkdir(exist_ok=True)
+    save_file(difference_of(predictor.model, start, BYTES), FILES / DIFFERENCE)
+    sizes = ("window_length", "overlap", "question_length", "answer_length", "unanswerable")
+    config = predictor.preprocessor.get_config()
+    card = {
+        "sha256": {
+            "difference": sha256_of(FILES / DIFFERENCE),
+            "minilm": sha256_of(packaged("minilm")[0] / "model.safetensors"),
+            "recipe": sha256_of(RECIPE),
+            "squad/train.json": sha256_of(data / "squad" / "train.json"),
+        },
+        "preprocessor": {name: config[name] for name in sizes if name in config},
+    }
+    (FILES / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Trains the reader, unless it is trained, and writes its files."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="the folder of squad/train.json")
+    parser.add_argument("--run", type=Path, default=Path("runs/ready_reader"))
+    options = parser.parse_args()
+    experiments.train(experiments.load(RECIPE), options.data, options.run)
+    write(options.run, options.data)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""Calibration of predictors: the map, the threshold, and all that carries them."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import tfmrc
+from tests.predictors import test_daanet, test_extractive_reader, test_san
+from tests.running import eagerly
+from tests.serving.predictors import assert_same_arrays, make_predictor
+from tfmrc.data import Example
+from tfmrc.predictors import Calibration
+from tfmrc.predictors.hugging_face import load_hugging_face
+
+MAKE = {
+    "SAN": test_san.make_predictor,
+    "Masque": make_predictor,
+    "DAANet": test_daanet.made,
+    "ExtractiveReader": test_extractive_reader.make,
+}
+PASSAGE = "Mt. Brannoch is 1,310.5 metres high."
+MAP = Calibration(slope=0.5, intercept=-1.0, threshold=0.9999)
+
+
+def mapped(probability, slope=0.5, intercept=-1.0):
+    """The map in plain float64."""
+    if probability == 0:
+        return 0.0
+    p = min(max(float(probability), 1e-37), 1 - 2.0**-24)
+    return 1 / (1 + math.exp(-slope * (math.log(p) - math.log1p(-p)) - intercept))
+
+
+@pytest.fixture(scope="module")
+def reader():
+    return test_extractive_reader.make()
+
+
+@pytest.fixture(autouse=True)
+def uncalibrated(reader):
+    yield
+    reader.calibration = None
+
+
+def inputs_of(predictor):
+    return {name: rows[:1] for name, rows in predictor.warmup_request().items()}
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_the_graph_maps_every_probability_of_an_answer(name):
+    predictor = MAKE[name]()
+    with eagerly():
+        raw = predictor.run("serving_default", inputs_of(predictor))
+        predictor.calibration = MAP
+        outputs = predictor.run("serving_default", inputs_of(predictor))
+        sure = predictor.run("serving_default", inputs_of(predictor), min_probability=0.0)
+    for key in ("probability", "probabilities"):
+        expected = np.vectorize(mapped)(raw[key])
+        np.testing.assert_allclose(outputs[key], expected, rtol=1e-4)
+    assert raw["is_confident"].all() and sure["is_confident"].all()
+    assert not outputs["is_confident"].any()
+    changed = {"probability", "probabilities", "is_confident"}
+    same = [{k: v for k, v in each.items() if k not in changed} for each in (outputs, raw)]
+    assert_same_arrays(*same)
+
+
+def test_a_saved_and_an_exported_predictor_keep_it(reader, tmp_path, without_graphs):
+    reader.calibration = MAP
+    expected = reader.answer(question="How high is it?", passages=[PASSAGE])
+    assert not expected.is_confident
+    path = reader.export(tmp_path / "exports" / "1")
+    folders = [
+        reader.save(tmp_path / "saved"), reader.save_hugging_face(tmp_path / "hub"), path
+    ]  # fmt: skip
+    for folder in folders:
+        loaded = tfmrc.load(folder)
+        found = loaded.answer(question="How high is it?", passages=[PASSAGE])
+        assert (found.text, found.is_confident) == (expected.text, False)
+        assert found.probability == pytest.approx(expected.probability, rel=1e-3)
+    assert tfmrc.load(path).saved_model.card["calibration"] == MAP.to_json()
+    assert load_hugging_face(folders[1]).calibration == MAP
+    reader.calibration = None
+    assert tfmrc.load(reader.save(tmp_path / "saved")).calibration is None
+
+
+def test_the_pipeline_maps_the_merged_scores_unless_legacy(reader, without_graphs):
+    pipeline = tfmrc.pipeline("question-answering", reader)
+    asked = {"question": "Who named it?", "context": "The owl named the mill. The owl."}
+    options = {"top_k": 4, "handle_impossible_answer": True}
+    raw, legacy = pipeline(asked, **options), pipeline(asked, **options, legacy=True)
+    reader.calibration = MAP
+    found = pipeline(asked, **options)
+    assert [a["answer"] for a in found] == [a["answer"] for a in raw]
+    expected = [mapped(answer["score"]) for answer in raw]
+    np.testing.assert_allclose([a["score"] for a in found], expected, rtol=1e-4)
+    assert pipeline(asked, **options, legacy=True) == legacy
+
+
+@pytest.fixture(scope="module")
+def examples(reader):
+    """Questions; the reader's own answer is the reference of two in three."""
+    rng, words = np.random.default_rng(0), "the owl named a mill hill how high is it 1 m".split()
+    texts = [" ".join(row) for row in rng.permuted([words] * 30, axis=1)]
+    asked = [Example(str(n), "Who named it?", (text,)) for n, text in enumerate(texts)]
+    with eagerly():
+        answers = [str(result) for result in reader.predict(asked)]
+    known = [
+        replace(one, answers={"qa": (text,)} if n % 3 else {}, answerable=bool(n % 3))
+        for n, (one, text) in enumerate(zip(asked, answers, strict=True))
+    ]
+    return [asked[0], *known[1:]]  # the answer of the first one is not known
+
+
+def test_a_fitted_map_is_platts(reader, examples, without_graphs):
+    results = list(reader.predict(examples[1:]))
+    report = reader.calibrate(examples, precision=0.7)
+    found = reader.calibration
+    assert (found.right, found.precision) == ("exact_match", 0.7)
+    raw = np.array([result.probability for result in results])
+    right = np.array([example.answerable for example in examples[1:]])
+    np.testing.assert_array_equal(report.raw, raw)
+    np.testing.assert_array_equal(report.is_right, right)
+    # At the least loss the gradient against Platt's smoothed targets is zero.
+    target = np.where(right, (right.sum() + 1) / (right.sum() + 2), 1 / ((~right).sum() + 2))
+    chance = np.array([mapped(p, found.slope, found.intercept) for p in raw])
+    odds = np.log(raw) - np.log1p(-raw)
+    assert abs((chance - target).sum()) < 1e-6 and abs(((chance - target) * odds).sum()) < 1e-5
+    # The lowest threshold that reaches the precision.
+    least = min(p for p in chance if right[chance >= p].mean() >= 0.7)
+    assert max([0, *chance[chance < least]]) < found.threshold < least
+    again = reader.measure_calibration(examples)
+    np.testing.assert_allclose(again.calibrated, chance, rtol=1e-9)
+    assert report.scores["brier"].value != again.scores["brier"].value  # of the other half's map
+    assert found == Calibration.from_json({**found.to_json(), "report": {}})
+
+
+def test_a_threshold_that_cannot_be_reached_accepts_nothing(reader, examples, without_graphs):
+    wrong = [Example(e.id, e.question, e.passages, {"qa": ("never",)}) for e in examples]
+    reader.calibrate(wrong)
+    assert reader.calibration.threshold == 1.0
+    reader.calibrate(examples, precision=None)
+    assert reader.calibration.threshold is None
+    assert next(reader.predict(examples[:1])).is_confident
+
+
+def test_written_answers_are_right_by_rouge(without_graphs):
+    predictor = make_predictor()
+    style = predictor.tasks[0].style
+    examples = [
+        Example(str(n), f"How high is {n}?", (PASSAGE,), {style: ("never so",)}) for n in range(20)
+    ]
+    report = predictor.calibrate(examples, max_length=3)
+    assert predictor.calibration.right == "rouge_l" and not report.is_right.any()
+    assert "right: ROUGE-L of at least 0.5." in report.markdown()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"precision": 90}, r"above 0 and at most 1. Received: precision=90"),
+        ({}, r"at least 20 answers .* are known. Received: 1$"),
+        (None, r"not calibrated. Received: calibration=None"),
+    ],
+)
+def test_errors(reader, options, message, without_graphs):
+    examples = [Example("1", "Who?", ("The owl.",), {"qa": ("owl",)})]
+    with pytest.raises(ValueError, match=message):
+        if options is None:
+            reader.measure_calibration(examples)
+        reader.calibrate(examples, **(options or {}))

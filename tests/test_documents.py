@@ -1,0 +1,182 @@
+"""The Python and the commands of the documents run as they stand.
+
+A page is one program: its blocks run in order, with one set of names, in a folder with what its
+reader would have: tables, official files, trained models. Every training ends after one step of
+four examples.
+"""
+
+import csv
+import doctest
+import functools
+import json
+import pydoc
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
+
+import keras
+import pytest
+import yaml
+
+from tests.encoders import elmo_files, torch_files
+from tests.encoders.test_cove import tensors, weights
+from tests.recipes.small_squad import NAMES, squad
+from tests.serving.predictors import make_predictor
+from tfmrc import Predictor, cli, data, encoders, experiments, models, preprocessing, text
+from tfmrc.encoders import presets
+from tfmrc.evaluation.metrics.registry import _METRICS
+
+ROOT = Path(__file__).resolve().parents[1]
+GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*GUIDES, ROOT / "SECURITY.md", *sorted((ROOT / "recipes").glob("**/*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r"`(?:\w+=\S+ )?(tfmrc [a-z]+ [^`]+)`")
+SERVED = re.compile(r"http://(?:127\.0\.0\.1|localhost):8501")
+ELSEWHERE = re.compile("import mlflow|from haystack")  # tests/integrations runs them
+
+
+def page_id(path):
+    return str(path.relative_to(ROOT))
+
+
+# === Every command and every name exists ===
+
+
+def check(command):
+    program, *arguments = shlex.split(command, comments=True)
+    if program == "tfmrc" and arguments[1:] != ["--help"]:
+        cli.parser().parse_args(arguments)
+    elif program == "make":
+        makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+        assert all(f"\n{word}:" in makefile for word in arguments if "=" not in word)
+    elif program == "python":
+        is_module = arguments[0] == "-m"
+        file = f"{arguments[1].replace('.', '/')}.py" if is_module else arguments[0]
+        source = (ROOT / file).read_text(encoding="utf-8")
+        assert all(f'"{word}"' in source for word in arguments if word.startswith("--"))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_id)
+def test_every_command_and_every_name_exists(path):
+    page = path.read_text(encoding="utf-8")
+    blocks = [block for language, block in BLOCK.findall(page) if language == "shell"]
+    lines = "".join(blocks).replace("\\\n", " ").splitlines()
+    lines += re.findall(r"^ {4}((?:tfmrc|make|python) .*)", page, re.MULTILINE)
+    for command in lines + INLINE.findall(page):
+        check(command or "#")
+    for name in re.findall(r"`(tfmrc(?:\.\w+)+)", page):
+        assert pydoc.locate(name), name
+
+
+# === Every page runs ===
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("world")
+    names = [f"{name}{number}" for name in NAMES for number in range(10)]
+    rows = [
+        {"question": f"What did {name} see?", "passage": f"{name} saw a mill.", "answer": "a mill"}
+        for name in names
+    ]
+    for name in ("questions.csv", "more.csv", "answered.csv", "unanswered.csv"):
+        with (folder / name).open("w", encoding="utf-8") as file:
+            table = csv.DictWriter(file, rows[0])
+            table.writeheader()
+            table.writerows(rows)
+    (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (folder / "FOLDER" / "squad").mkdir(parents=True)
+    for place in ("", "FOLDER", "FOLDER/squad"):
+        for name in ("train.json", "dev.json", "held_out.json"):
+            (folder / place / name).write_text(json.dumps(squad(names)))
+    examples = list(data.read_squad(folder / "dev.json"))
+    answers = [json.dumps({"id": e.id, "answer": e.passages[0][:6]}) for e in examples]
+    for name in ("predictions.jsonl", "baseline.jsonl", "system.jsonl"):
+        (folder / name).write_text("\n".join(answers))
+    (folder / "glove.840B.300d.txt").write_text("owl 1 2\nmill 3 4\n")
+    elmo_files.write(folder)
+    torch_files.write(folder / "wmtlstm-b142a7f2.pth", tensors(weights(dim=300)))
+    words = ["who", "what", "owl", "mill", "an", "a"]
+    encoder = encoders.from_vocabulary(words, num_layers=6)
+    preprocessor = preprocessing.ExtractiveReaderPreprocessor(encoder=encoder)
+    reader = Predictor(models.ExtractiveReader(encoder=encoder), preprocessor)
+    reader.save_hugging_face(folder / "READER")
+    reader.save(folder / "runs" / "reader_squad")
+    reader.export(folder / "savedmodels" / "squad_demo" / "1")
+    preprocessor = preprocessing.SANPreprocessor(text.Vocabulary(words))
+    sizes = {**preprocessor.model_kwargs(), "word_dim": 4, "units": 4, "align_dim": 4}
+    Predictor(models.SAN(**sizes), preprocessor).save(folder / "runs/san_squad/stochastic-1")
+    return folder
+
+
+class Page:
+    """Runs blocks by their language."""
+
+    def __init__(self, stack):
+        masque = make_predictor()
+        self.names = {"model": masque.model, "preprocessor": masque.preprocessor}
+        self.names["examples"] = list(data.load_small_squad("test"))[:4]
+        self.server = None
+        self.stack = stack
+
+    def python(self, block):
+        if not ELSEWHERE.search(block):
+            exec(re.sub(r"batch_size=\d+", "batch_size=4", block), self.names)
+
+    def pycon(self, block):
+        test = doctest.DocTestParser().get_doctest(block, self.names, "page", None, 0)
+        assert not doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test).failed
+
+    def yaml(self, block):
+        name = re.match(r"# (\w+\.yaml)\n", block)
+        if name:
+            Path(name[1]).write_text(block)
+            experiments.load(name[1])
+        else:
+            yaml.safe_load(block)
+
+    def shell(self, block):
+        for line in block.replace("\\\n", " ").splitlines():
+            program, *words = shlex.split(line, comments=True) or [""]
+            if program == "curl":
+                subprocess.run(line, shell=True, check=True)
+            elif program == "tfmrc" and words[0] == "serve":
+                from tfmrc.serving import Server
+
+                self.server = self.stack.enter_context(Server(words[1], port=0))
+            elif program == "tfmrc":
+                assert cli.main(words) == 0, line
+
+    def text(self, block):
+        pass
+
+    json = text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", GUIDES, ids=page_id)
+def test_every_page_runs(path, world, tmp_path, monkeypatch, without_graphs):
+    fit = keras.Model.fit
+    once = {"epochs": 1, "steps_per_epoch": 1, "validation_steps": 1}
+    one_step = functools.wraps(fit)(lambda *args, **named: fit(*args, **{**named, **once}))
+    monkeypatch.setattr(keras.Model, "fit", one_step)
+    monkeypatch.setattr(presets, "_packaged", lambda name: (world / "READER", {"name": name}))
+    hub = SimpleNamespace(snapshot_download=lambda *args, **named: "READER")
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+    shutil.copytree(world, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    content = path.read_text(encoding="utf-8")
+    assert not re.search(r"\n\n {4}\S", BLOCK.sub("", content)), "a block names no language"
+    with ExitStack() as stack:
+        stack.callback(_METRICS.pop, "length", None)  # the metric of docs/evaluation.md
+        page = Page(stack)
+        for language, block in BLOCK.findall(content):
+            print(f"=== {language}\n{block}")
+            if page.server:
+                block = SERVED.sub(page.server.url, block)
+            getattr(page, language)(block)

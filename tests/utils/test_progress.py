@@ -1,0 +1,34 @@
+"""Lines of progress: size, rate and time left."""
+
+import pytest
+
+from tfmrc.data.stream import open_binary
+from tfmrc.utils import progress
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The seconds that have passed at each look at the clock."""
+    seconds = iter(range(0, 1000, 8))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(seconds))
+
+
+def test_examples_are_counted(clock, capsys):
+    with progress.shown():
+        assert list(progress.counted("abcd", "predicting", "examples")) == list("abcd")
+    assert list(progress.counted("abcd", "predicting", "examples")) == list("abcd")
+    assert capsys.readouterr().err.splitlines() == [
+        "predicting: 2 of 4 examples, 0.125 a second, 0:16 left",
+        "predicting: 4 of 4 examples, 0.125 a second, 0:00 left",
+    ]
+
+
+def test_a_file_is_measured_in_bytes(clock, capsys, tmp_path):
+    path = tmp_path / "a.json"
+    path.write_bytes(b" " * 3_000_000)
+    with progress.shown(), open_binary(path) as file:
+        while file.read(1_000_000):
+            continue
+    first = capsys.readouterr().err.splitlines()[0]
+    assert first.startswith(f"reading {path}: ") and first.endswith(" left")
+    assert " of 3 MB, " in first

@@ -1,0 +1,38 @@
+"""Make a model's probabilities true, and find its threshold.
+
+On held-out questions with answers. The map and the report are written into the model's folder;
+below the threshold an answer counts as not found.
+"""
+
+from argparse import ArgumentParser, Namespace
+
+from tfmrc.cli.parsing import (
+    MODEL,
+    add_columns,
+    add_imports,
+    add_settings,
+    columns_of,
+    settings_or_options,
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("run", metavar="model", help=MODEL)
+    add("--input", required=True, metavar="FILE", help="questions it was not trained on")
+    add_columns(parser)
+    add("--precision", type=float, default=0.9, help="precision of confident answers (0.9)")
+    add_settings(parser)
+    add_imports(parser)
+
+
+def run(options: Namespace) -> None:
+    from tfmrc import experiments
+
+    experiments.calibrate(
+        options.run,
+        options.input,
+        precision=options.precision,
+        columns=columns_of(options.columns),
+        **settings_or_options(options),
+    )

@@ -1,0 +1,226 @@
+"""Calibration of a predictor: the map of its probabilities, and the threshold of an answer."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Self
+
+import numpy as np
+import tensorflow as tf
+
+from tfmrc.evaluation import CalibrationReport, precision_recall_curve
+from tfmrc.evaluation.metrics.calibration import right_answers
+from tfmrc.predictors.span_answer import SpanAnswer
+
+__all__ = ["Calibration", "calibrate", "measure", "with_confidence"]
+
+LEAST = 20  # answers that a calibration is fitted on
+SMALLEST, LARGEST = 1e-37, 1 - 2.0**-24  # probabilities between 0 and 1 in float32
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Maps the probability of an answer to the probability that it is right.
+
+    The map is Platt's: `sigmoid(slope * log(p / (1 - p)) + intercept)`. `predictor.calibrate` fits
+    it; `predictor.calibration` holds it.
+
+    Attributes:
+        slope: float. Factor of the log-odds.
+        intercept: float. Log-odds at a probability of one half.
+        threshold: float or None. Smallest calibrated probability of a confident answer; None for
+            none. Default: None.
+        precision: float or None. Share of right answers among the confident ones of the data that
+            the threshold was chosen on. Default: None.
+        right: str. What counts as right: `"exact_match"` (after SQuAD's normalization) or
+            `"rouge_l"` (at least 0.5). Default: "exact_match".
+
+    Example:
+
+    >>> from tfmrc.predictors import Calibration
+    >>> Calibration(slope=2.0, intercept=0.0).apply([0.0, 0.25, 0.5]).numpy().round(3).tolist()
+    [0.0, 0.10000000149011612, 0.5]
+    """
+
+    slope: float
+    intercept: float
+    threshold: float | None = None
+    precision: float | None = None
+    right: str = "exact_match"
+
+    def apply(self, probability: Any) -> tf.Tensor:
+        """Returns calibrated probabilities, of the same shape; 0 (no answer) stays 0."""
+        probability = tf.convert_to_tensor(probability)
+        chance = tf.sigmoid(self.slope * _log_odds(probability) + self.intercept)
+        return tf.where(probability > 0, chance, tf.zeros_like(chance))
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the fields as a JSON-serialisable dict."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Any) -> Self:
+        """Returns the calibration of a dict; keys that are no fields are ignored."""
+        return cls(**{f.name: value[f.name] for f in fields(cls) if f.name in value})
+
+    @classmethod
+    def fit(
+        cls, probability: np.ndarray, is_right: np.ndarray, precision: float | None, right: str
+    ) -> Self:
+        """Fits the map to answers, and chooses the lowest threshold that reaches the precision.
+
+        Args:
+            probability: float64 `[N]`. The model's own probabilities; 0 where it found nothing.
+            is_right: bool `[N]`. Whether each answer is right.
+            precision: float or None. Least share of right answers among the confident ones. If no
+                threshold reaches it, the threshold is 1. None for no threshold.
+            right: str. What counts as right.
+
+        Reference: Platt 1999, "Probabilistic outputs for support vector machines".
+        """
+        found = probability > 0
+        slope, intercept = _platt(_log_odds(probability[found]).numpy(), is_right[found])
+        fitted = cls(slope, intercept, right=right)
+        if precision is None:
+            return fitted
+        threshold = _threshold(fitted.apply(probability).numpy(), is_right, precision)
+        return replace(fitted, threshold=threshold, precision=precision)
+
+
+def with_confidence(
+    signatures: Mapping[str, Any], calibration: Calibration | None, least: float | None
+) -> dict[str, Any]:
+    """Returns signatures of answers with calibrated probabilities and `is_confident` bool `[B]`.
+
+    Signatures without the output `probability`, such as those that ask, return what they did.
+
+    Args:
+        signatures: dict. `tf.function`s with an `input_signature`.
+        calibration: `Calibration` or None. Maps `probability` and `probabilities`.
+        least: float or None. Smallest probability of a confident answer; None for the threshold of
+            the calibration.
+    """
+    least = ((calibration and calibration.threshold) or 0.0) if least is None else least
+
+    def confident(signature: Any) -> Any:
+        def compute(*inputs: tf.Tensor) -> dict[str, tf.Tensor]:
+            outputs = dict(signature(*inputs))
+            if "probability" not in outputs:
+                return outputs
+            for name in ("probability", "probabilities"):
+                if calibration is not None and name in outputs:
+                    outputs[name] = calibration.apply(outputs[name])
+            return outputs | {"is_confident": outputs["probability"] >= least}
+
+        return tf.function(compute, input_signature=signature.input_signature, autograph=False)
+
+    made = {each: confident(each) for each in signatures.values()}  # two names may share one
+    return {name: made[each] for name, each in signatures.items()}
+
+
+def calibrate(
+    predictor: Any, examples: Iterable[Any], precision: float | None, **options: Any
+) -> CalibrationReport:
+    """Fits and sets `predictor.calibration`; see `Predictor.calibrate`."""
+    if precision is not None and not 0 < precision <= 1:
+        raise ValueError(
+            f"`precision` is a share, above 0 and at most 1. Received: precision={precision!r}"
+        )
+    number, raw, is_right, right = _answers(predictor, examples, options)
+    if (raw > 0).sum() < LEAST:
+        raise ValueError(
+            f"A calibration needs at least {LEAST} answers to questions whose right answers are "
+            f"known. Received: {(raw > 0).sum()}"
+        )
+    calibrated, is_confident = np.zeros_like(raw), np.zeros_like(is_right)
+    for half in (number % 2 == 0, number % 2 == 1):  # measured on answers that it has not seen
+        fitted = Calibration.fit(raw[~half], is_right[~half], precision, right)
+        calibrated[half] = fitted.apply(raw[half]).numpy()
+        is_confident[half] = calibrated[half] >= (fitted.threshold or 0.0)
+    fitted = predictor.calibration = Calibration.fit(raw, is_right, precision, right)
+    facts = fitted.to_json() | {"measured on": "two halves, each with the map of the other"}
+    return CalibrationReport(raw, calibrated, is_right, is_confident, facts)
+
+
+def measure(predictor: Any, examples: Iterable[Any], **options: Any) -> CalibrationReport:
+    """Measures `predictor.calibration`; see `Predictor.measure_calibration`."""
+    calibration = predictor.calibration
+    if calibration is None:
+        raise ValueError("The predictor is not calibrated. Received: calibration=None")
+    _, raw, is_right, _ = _answers(predictor, examples, options)
+    calibrated = calibration.apply(raw).numpy()
+    is_confident = calibrated >= (calibration.threshold or 0.0)
+    return CalibrationReport(raw, calibrated, is_right, is_confident, calibration.to_json())
+
+
+def _answers(
+    predictor: Any, examples: Iterable[Any], options: dict[str, Any]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
+    """Returns the number of the example, the raw probability and the truth of each answer.
+
+    Every task that answers counts. Questions whose right answers are not known are left out.
+    """
+    tasks = [task for task in predictor.tasks if task.target == "answer"]
+    given, numbers, references = list(examples), [], []
+    results: list[Any] = []
+    kept, predictor.calibration = predictor.calibration, None
+    try:
+        for task in tasks:
+            texts = [_references(one, task.style, len(tasks) == 1) for one in given]
+            known = [number for number, right in enumerate(texts) if right is not None]
+            results += predictor.predict([given[n] for n in known], task=task, **options)
+            numbers += known
+            references += [texts[number] or () for number in known]
+    finally:
+        predictor.calibration = kept
+    is_span = all(isinstance(result, SpanAnswer) for result in results)
+    right = "exact_match" if is_span else "rouge_l"
+    raw = np.array([result.probability or 0.0 for result in results])
+    is_right = right_answers([result.text for result in results], references, right)
+    return np.array(numbers), raw, is_right, right
+
+
+def _references(example: Any, style: str | None, is_only: bool) -> Sequence[str] | None:
+    """Returns the right answers; () if the question has none, None if they are not known."""
+    others = example.answers.values() if is_only else ()
+    texts: Sequence[str] = example.answers.get(style) or next(iter(others), ())
+    return texts if texts or example.answerable is False else None
+
+
+def _log_odds(probability: Any) -> tf.Tensor:
+    chance = tf.clip_by_value(probability, SMALLEST, LARGEST)
+    return tf.math.log(chance) - tf.math.log1p(-chance)
+
+
+def _platt(log_odds: np.ndarray, is_right: np.ndarray) -> tuple[float, float]:
+    """Returns slope and intercept by Newton's method, on Platt's smoothed targets."""
+    right = is_right.sum()
+    wrong = len(is_right) - right
+    target = np.where(is_right, (right + 1) / (right + 2), 1 / (wrong + 2))
+    inputs = np.stack([log_odds, np.ones_like(log_odds)], axis=1)
+
+    def loss(weights: np.ndarray) -> float:
+        scores = inputs @ weights
+        return float(np.sum(np.logaddexp(0, scores) - target * scores))
+
+    weights = np.zeros(2)
+    for _ in range(100):
+        chance = 0.5 + 0.5 * np.tanh(inputs @ weights / 2)
+        curvature = inputs.T @ (inputs * (chance * (1 - chance))[:, None]) + 1e-9 * np.eye(2)
+        step = np.linalg.solve(curvature, inputs.T @ (chance - target))
+        while loss(weights - step) > loss(weights):
+            step /= 2
+        weights = weights - step
+        if np.abs(step).max() < 1e-10:
+            break
+    return float(weights[0]), float(weights[1])
+
+
+def _threshold(chance: np.ndarray, is_right: np.ndarray, precision: float) -> float:
+    """Returns the middle between the last accepted and the first refused probability."""
+    if not is_right.any():
+        return 1.0
+    curve = precision_recall_curve(dict(enumerate(chance)), dict(enumerate(is_right)))
+    reached = np.flatnonzero(curve.precision >= precision)
+    if not reached.size:
+        return 1.0
+    return float(np.mean([*curve.thresholds, 0.0][reached[-1] : reached[-1] + 2]))

@@ -1,0 +1,58 @@
+"""The classes of tfmrc in Keras' registry, imported when Keras looks for one of them.
+
+`keras.models.load_model` so needs `import tfmrc` and no import of a subpackage, and `import tfmrc`
+imports neither them nor Keras. The dict of Keras' registry is private; `tests/test_architecture.py`
+fails if a new version of Keras moves it.
+"""
+
+import importlib
+import sys
+from importlib.machinery import ModuleSpec, PathFinder
+from typing import Any
+
+__all__ = ["register_on_demand"]
+
+REGISTRY = "keras.src.saving.object_registration"
+ROOMS = ("models", "losses", "training", "encoders")  # in this order, until the class is there
+
+
+class _Classes(dict[str, Any]):
+    def __contains__(self, name: object) -> bool:
+        if isinstance(name, str) and name.startswith("tfmrc>"):
+            for room in ROOMS:
+                if super().__contains__(name):
+                    break
+                importlib.import_module(f"tfmrc.{room}")
+        return super().__contains__(name)
+
+
+class _Finder:
+    """Finds Keras' registry if Keras is imported after tfmrc."""
+
+    @classmethod
+    def find_spec(cls, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name != REGISTRY:
+            return None
+        sys.meta_path.remove(cls)
+        spec = PathFinder.find_spec(name, path)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def executed(module: Any) -> None:
+                execute(module)
+                _replace(module)
+
+            spec.loader.exec_module = executed  # type: ignore[method-assign]
+        return spec
+
+
+def _replace(module: Any) -> None:
+    module.GLOBAL_CUSTOM_OBJECTS = _Classes(module.GLOBAL_CUSTOM_OBJECTS)
+
+
+def register_on_demand() -> None:
+    """Lets Keras find the classes of tfmrc, whether or not it is imported yet."""
+    if REGISTRY in sys.modules:
+        _replace(sys.modules[REGISTRY])
+    else:
+        sys.meta_path.insert(0, _Finder)

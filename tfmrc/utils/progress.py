@@ -1,0 +1,75 @@
+"""Progress on standard error: how much is done, how fast, and how long the rest takes."""
+
+import io
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+
+SECONDS = 10  # between two lines
+_SHOWN = ContextVar("shown", default=False)
+
+
+@contextmanager
+def shown(is_shown: bool = True) -> Iterator[None]:
+    """Shows the progress of what is read and predicted inside the block."""
+    token = _SHOWN.set(is_shown)
+    try:
+        yield
+    finally:
+        _SHOWN.reset(token)
+
+
+class Progress:
+    """Lines about a long piece of work; a short one has none.
+
+    Args:
+        what: str. The work.
+        total: int. Its whole size.
+        unit: str. The unit of sizes; `"MB"` for bytes.
+    """
+
+    def __init__(self, what: str, total: int, unit: str) -> None:
+        self._what, self._total, self._unit = what, total, unit
+        self._scale = 1_000_000 if unit == "MB" else 1
+        self._start = self._last = time.monotonic()
+
+    def update(self, done: int) -> None:
+        """Prints a line if lines are shown and the last one is old."""
+        now = time.monotonic()
+        if not _SHOWN.get() or now - self._last < SECONDS:
+            return
+        self._last, rate = now, max(done, 1) / (now - self._start)
+        left, size = round((self._total - done) / rate), f"{self._total / self._scale:,.0f}"
+        print(
+            f"{self._what}: {done / self._scale:,.0f} of {size} {self._unit}, "
+            f"{rate / self._scale:,.3g} a second, {left // 60}:{left % 60:02} left",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def counted(items: Sequence[Item], what: str, unit: str) -> Iterator[Item]:
+    """Yields items and shows how many there were."""
+    progress = Progress(what, len(items), unit)
+    for number, item in enumerate(items, 1):
+        yield item
+        progress.update(number)
+
+
+class WatchedFile(io.FileIO):
+    """A file of bytes that shows how much of it is read."""
+
+    def __init__(self, path: Any) -> None:
+        super().__init__(path)
+        size = os.fstat(self.fileno()).st_size
+        self._progress = Progress(f"reading {path}", size, "MB")
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._progress.update(self.tell())
+        return super().readinto(buffer)

@@ -109,7 +109,9 @@ def test_the_command_and_its_options(folder, questions, tmp_path, capsys, withou
     command = ["evaluate", str(folder), "--input", str(questions)]
     silent = ["--set", "min_probability=1.0", "--output", str(tmp_path / "out")]
     assert cli.main([*command, "--rules", "squad", *silent]) == 0
-    assert "| reader |" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "  reader " in printed and f"Report: {tmp_path / 'out' / 'report.md'}" in printed
+    assert "# Worst answers" in (tmp_path / "out" / "report.md").read_text()
     scores = evaluation.read_metrics(tmp_path / "out" / "metrics.json")["systems"]["reader"]
     values = {name: score["value"] for name, score in scores["scores"].items()}
     assert (values["squad_2_no_answer_accuracy"], values["squad_2_has_answer_f1"]) == (1.0, 0.0)
@@ -126,7 +128,7 @@ def test_a_table_with_other_columns(folder, tmp_path, capsys, without_graphs):
     assert cli.main(["predict", str(folder), *rest, "--format", "full"]) == 0
     assert json.loads(capsys.readouterr().out)["id"]
     assert cli.main(["evaluate", str(folder), *rest, "answers=Antwort"]) == 0
-    assert "Data: own data, " in capsys.readouterr().out
+    assert "own data, " in capsys.readouterr().out
     assert cli.main(["predict", str(folder), *rest[:3], "question=Fragen"]) == 1
     assert "did you mean Frage?" in capsys.readouterr().err
 

@@ -81,7 +81,8 @@ def test_runs_share_words_and_say_what_they_took(place):
     assert facts["steps"] == facts["examples"] // 8
 
 
-def test_one_table_with_means_ensemble_and_pictures(place, capsys):
+def test_one_table_with_means_ensemble_and_pictures(place, capsys, monkeypatch):
+    monkeypatch.setattr("tfmrc.evaluation.metrics.squad.SMALLEST_GROUP", 1)
     assert evaluate(place) == 0
     path = place / "run" / "stochastic-2" / "evaluation" / "1-dev-span" / "predictions-answer.jsonl"
     found = read_predictions(path)
@@ -116,10 +117,13 @@ def test_one_table_with_means_ensemble_and_pictures(place, capsys):
     assert "f1@4" in single[1] and "f1@4" not in mean  # the other run has two answers each
     assert {"f1_who", "f1_what", "exact_match_who"} <= mean.keys()
     assert 0 <= table["san_squad_stochastic_ensemble"]["f1"]["value"] <= 1
-    said = capsys.readouterr().out
-    assert " ± " in said and "| 76.23 |" in said and "most similar sentence" in said
-    assert "3 runs of " in said and "one_step" in said
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) <= 12 and " ± " in printed[2] and printed[-1].endswith("report.md")
+    assert "san_squad_one_step – san_squad_stochastic" in "".join(printed)
     folder = place / "run" / "evaluation" / "1-dev-span"
+    page = (folder / "report.md").read_text()
+    assert " ± " in page and "| 76.23 |" in page and "most similar sentence" in page
+    assert "3 runs of " in page and "one_step" in page
     for picture in ("learning_curves", "oracle", "question_words"):
         assert (folder / f"{picture}.png").stat().st_size > 1000
     samples = (folder / "samples.md").read_text()

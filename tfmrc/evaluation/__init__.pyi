@@ -69,4 +69,5 @@ from .plots.heat_map import plot_heat_map as plot_heat_map
 from .plots.style import save_figure as save_figure
 from .reports.mean_of_runs import mean_of_runs as mean_of_runs
 from .reports.report import Report as Report, read_metrics as read_metrics
-from .reports.samples import sample_table as sample_table
+from .reports.samples import sample_table as sample_table, worst_answers as worst_answers
+from .reports.summary import summary as summary

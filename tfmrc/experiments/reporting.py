@@ -9,7 +9,8 @@ from typing import Any
 import yaml
 
 from tfmrc.data import Example
-from tfmrc.evaluation import Report, Scores, score_repetition
+from tfmrc.evaluation import Report, Scores, score_repetition, worst_answers
+from tfmrc.evaluation.reports.summary import FIRST
 from tfmrc.experiments.environment import summary
 from tfmrc.experiments.recipes import recipes_folder
 from tfmrc.experiments.scoring import BASELINES, EvaluationSet, TaskPredictions
@@ -193,6 +194,24 @@ def add_baselines(
             repeated = score_repetition({e.id: e.question for e in task.examples})
             human, samples = system_name(experiment, "", "human"), experiment.evaluation.samples
             report.add(human, repeated.prefixed(task.prefix), samples=samples)
+
+
+def worst_of(report: Report, system: str, tasks: Sequence[TaskPredictions]) -> str:
+    """Returns the answers of a system with the lowest scores as Markdown; "" without any."""
+    rows = report.systems.get(system, {}).items()
+    found = (row for first in FIRST for name, row in rows if name.endswith(first))
+    score = next((row for row in found if row.per_example), None)
+    if score is None or not tasks:
+        return ""
+    task = next(t for t in tasks if score.name.startswith(t.prefix))
+    examples = {example.id: example for example in task.examples}
+    return worst_answers(
+        {key: value for key, value in (score.per_example or {}).items() if key in examples},
+        task.submission.texts,
+        task.submission.answers,
+        {key: example.question for key, example in examples.items()},
+        {key: " / ".join(example.passages) for key, example in examples.items()},
+    )
 
 
 def compare_with_baselines(

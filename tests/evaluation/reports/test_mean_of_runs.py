@@ -21,7 +21,7 @@ def test_mean_and_deviation_by_hand_and_in_a_report(tmp_path):
     assert score.value == pytest.approx(2 / 3) and score.deviation == pytest.approx(1 / 3)
     assert score.values == pytest.approx((1 / 3, 2 / 3, 1))
     assert score.size == 3 and "3 runs" in score.note
-    assert score.per_example is None and score.statistics is None
+    assert score.per_example is None and score.statistics.score() == pytest.approx(2 / 3)
     report = Report("R", dataset="own", split="dev")
     report.add("ours", made)
     report.add("once", run("b"))

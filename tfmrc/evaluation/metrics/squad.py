@@ -17,6 +17,7 @@ from tfmrc.evaluation.metrics.registry import Submission, abstains, register_met
 from tfmrc.evaluation.metrics.score import Scores, mean_score, shortest
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
+SMALLEST_GROUP = 20  # questions; the score of fewer says little
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 Normalization = Literal["official", "unicode"]
 TOKENISATION = "lower-cased, without ASCII punctuation and articles, white space"
@@ -227,6 +228,7 @@ def _squad(given: Submission) -> Iterator[Scores]:
             replace(part, name=f"{row.name}_{word}", label=f"{row.label}, {word}")
             for row in scores.rows
             for word, part in score_by_group(row, words).items()
+            if part.size >= SMALLEST_GROUP
         )
         yield Scores(scores.rules, rows, {}, table="By question word")
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tfmrc.evaluation.metrics.score import Score, Scores
+from tfmrc.evaluation.metrics.score import Score, Scores, Statistics, ratio
 
 
 def mean_of_runs(runs: Sequence[Scores]) -> Scores:
@@ -59,13 +59,26 @@ def _mean(rows: Sequence[Score], abstained: Sequence[int]) -> Score:
         return replace(first, value=None, note=note, per_example=None, statistics=None)
     smallest, largest = min(sizes), max(sizes)
     of = f" of {smallest:,} to {largest:,} examples" if smallest < largest else ""
+    statistics = _mean_statistics(rows)
     return replace(
         first,
         value=float(np.mean(values)),
         size=smallest,
         note=f"mean and deviation of {len(rows)} runs{of}",
         per_example=None,
-        statistics=None,
+        statistics=statistics,
         values=values,
         deviation=float(np.std(values, ddof=1)),
     )
+
+
+def _mean_statistics(rows: Sequence[Score]) -> Statistics | None:
+    """Returns the mean of each example, if every score is a mean over the same examples."""
+    given = [row.statistics for row in rows if row.statistics is not None]
+    first = given[0] if len(given) == len(rows) else None
+    if first is None or any(
+        one.ids != first.ids or one.combine is not ratio or (one.values[:, 1] != 1).any()
+        for one in given
+    ):
+        return None
+    return replace(first, values=np.mean([one.values for one in given], axis=0))

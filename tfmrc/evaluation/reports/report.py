@@ -51,7 +51,8 @@ class Report:
     systems: dict[str, dict[str, Score]] = field(default_factory=dict, init=False)
     intervals: dict[tuple[str, str], Interval] = field(default_factory=dict, init=False)
     _parts: dict[str, list[dict[str, Any]]] = field(default_factory=dict, init=False)
-    _tables: dict[str, str] = field(default_factory=dict, init=False)
+    tables: dict[str, str] = field(default_factory=dict, init=False)
+    worst: str = field(default="", init=False)
     tests: dict[tuple[str, str], dict[str, PairedTest]] = field(default_factory=dict, init=False)
 
     def add(self, system: str, scores: Scores, *, prefix: str = "", samples: int = 0) -> None:
@@ -76,8 +77,9 @@ class Report:
                     f"Received: system={system!r}, score={name!r}"
                 )
             rows[name] = row
-            self._tables[name] = scores.table
-            if samples and row.statistics is not None and row.value is not None:
+            self.tables[name] = scores.table
+            is_single = row.statistics is not None and row.deviation is None
+            if samples and is_single and row.value is not None:
                 self.intervals[system, name] = bootstrap(row, samples=samples)
         part = {"rules": scores.rules, "prefix": scores.prefix, "counts": dict(scores.counts)}
         self._parts.setdefault(system, []).append(part)
@@ -105,7 +107,7 @@ class Report:
         self.tests[system, other] = {
             name: paired_bootstrap(first[name], row, samples=samples)
             for name, row in second.items()
-            if not self._tables[name] and name in first and _comparable(first[name], row)
+            if not self.tables[name] and name in first and _comparable(first[name], row)
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -149,11 +151,11 @@ class Report:
         names += sorted(beside - set(names))
         known = {n: row.label for rows in self.systems.values() for n, row in rows.items()}
         labels = {name: known.get(name, name) for name in names}
-        main = [name for name in names if not self._tables.get(name)]
+        main = [name for name in names if not self.tables.get(name)]
         lines = [f"# {self.title}", "", *self._table(main, labels, beside)]
         lines += self._differences(main, labels)
-        for heading in dict.fromkeys(filter(None, map(self._tables.get, names))):
-            own = [name for name in names if self._tables.get(name) == heading]
+        for heading in dict.fromkeys(filter(None, map(self.tables.get, names))):
+            own = [name for name in names if self.tables.get(name) == heading]
             lines += ["", f"## {heading}", "", *self._table(own, labels, beside)]
         lines += ["", f"Data: {self.dataset}, {self.split}; seed {_shown(self.seed)}."]
         lines += [f"{key}: {value}." for key, value in self.details.items()]
@@ -196,7 +198,7 @@ class Report:
             The two files.
         """
         metrics, report = Path(folder) / "metrics.json", Path(folder) / "report.md"
-        write_text(report, self.markdown())
+        write_text(report, self.markdown() + self.worst)
         write_text(metrics, json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n")
         return [metrics, report]
 

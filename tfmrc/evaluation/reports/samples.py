@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+WORST = 20
+
 
 def sample_table(
     predictions: Mapping[str, Mapping[str, str]],
@@ -41,6 +43,28 @@ def sample_table(
             cells = [name, texts[key] or "(none)", " / ".join(answers) or "(none)"]
             lines.append("| " + " | ".join(map(_cell, cells)) + " |")
     return "\n".join(lines) + "\n"
+
+
+def worst_answers(
+    scores: Mapping[str, float],
+    predictions: Mapping[str, str],
+    references: Mapping[str, Sequence[str]],
+    questions: Mapping[str, str],
+    passages: Mapping[str, str],
+) -> str:
+    """Returns Markdown with the 20 answers of the lowest scores: question, passage, both answers.
+
+    Args:
+        scores: dict. Scores by id.
+        predictions: dict. Answers by id.
+        references: dict. Reference texts by id.
+        questions: dict. The questions by id.
+        passages: dict. The passages by id.
+    """
+    ids = sorted(scores, key=lambda key: scores[key])[:WORST]
+    asked = {key: questions[key] for key in ids}
+    named = {"given": predictions}, {"given": references}
+    return sample_table(*named, asked, title="Worst answers", passages=passages)
 
 
 def _cell(text: str) -> str:

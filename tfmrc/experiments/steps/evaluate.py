@@ -9,7 +9,7 @@ from typing import Any
 
 from tfmrc.data import Example, RecordError
 from tfmrc.data.stream import OnError
-from tfmrc.evaluation import Report, Scores, mean_of_runs
+from tfmrc.evaluation import Report, Scores, mean_of_runs, summary
 from tfmrc.evaluation.metrics.rules import check_rules
 from tfmrc.experiments import pictures, run_folder as folders
 from tfmrc.experiments.answering import askable, folder_digest, run_digest
@@ -21,6 +21,7 @@ from tfmrc.experiments.reporting import (
     compare_with_baselines,
     report_of,
     system_name,
+    worst_of,
 )
 from tfmrc.experiments.scoring import (
     EvaluationSet,
@@ -165,6 +166,8 @@ def _evaluate_runs(
         for test in tests:
             report, scores = _evaluate_run(experiment, member, predictor, test)
             reports.append(report)
+            if not is_table:
+                _print(report, member.folder / folders.EVALUATION / test.folder)
             first, of_variants = results.setdefault(test.number, (test, {}))
             if first.examples == test.examples:
                 of_variants.setdefault(member.variant, []).append(scores)
@@ -193,8 +196,8 @@ def _evaluate_run(
         add_baselines(report, experiment, test, results.main)
     compare_with_baselines(report, [system], results.systems, results.tasks)
     pictures.draw_run(member, predictor, test.examples, results.main, target, report.title)
+    report.worst = worst_of(report, system, results.main)
     report.write(target)
-    print(report.markdown())
     return report, results
 
 
@@ -248,11 +251,20 @@ def _write_table(
         report, experiment, test, [task for several in tasks.values() for task in several]
     )
     compare_with_baselines(report, tasks, means, tasks)
+    first, *others = tasks
+    for name in others:
+        report.compare(name, first)
     target = root / folders.EVALUATION / test.folder
     pictures.draw_table(experiment, runs, means, tasks, test, target, report)
     report.write(target)
-    print(report.markdown())
+    _print(report, target)
     return report
+
+
+def _print(report: Report, target: Path | None) -> None:
+    """Prints the first scores of a report, and where all of them are."""
+    where = "Write all scores with --output FOLDER." if target is None else target / "report.md"
+    print("\n".join([*summary(report), f"Report: {where}" if target else str(where)]))
 
 
 def _means(runs: Sequence[Sequence[Scores]]) -> list[Scores]:
@@ -311,9 +323,10 @@ def _evaluate_file(
         report = report_of(experiment, test, [], results.systems, None, model=digest)
         add_baselines(report, experiment, test, results.main)
         compare_with_baselines(report, [name], results.systems, results.tasks)
+        report.worst = worst_of(report, name, results.main)
         if output is not None:
             report.write(target)
-    print(report.markdown())
+    _print(report, None if output is None else target)
     return report
 
 

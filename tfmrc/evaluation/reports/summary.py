@@ -1,0 +1,86 @@
+"""The scores of a report that one reads first, on a few lines."""
+
+from collections.abc import Iterator
+
+from tfmrc.evaluation.metrics.resampling import Interval, PairedTest, bootstrap
+from tfmrc.evaluation.reports.report import Report
+
+FIRST = ("f1", "exact_match", "rouge_l", "bleu_1", "bleu_4")
+COLUMNS, SYSTEMS = 2, 7
+
+
+def summary(report: Report) -> list[str]:
+    """Returns at most eleven lines: two scores of each system, in percent.
+
+    A score of a single run has its interval, the mean of several its deviation. Differences, with
+    intervals for the same examples, are those of the first system to the first one that it is
+    compared with; in a table of variants, of each variant to the first.
+
+    Args:
+        report: `Report`. The report.
+
+    Example:
+
+    >>> from tfmrc.evaluation import Report, score_squad
+    >>> known = {n: ["yes"] for n in range(40)}
+    >>> report = Report("Demo", dataset="own", split="test")
+    >>> report.add("model", score_squad(dict.fromkeys(known, "yes"), known))
+    >>> print(*summary(report), sep="\\n")
+    own, test
+             F1                    Exact match
+      model  100.0 [100.0, 100.0]  100.0 [100.0, 100.0]
+    """
+    names = _names(report)
+    shown = [name for name in report.systems if {*names} & {*report.systems[name]}][:SYSTEMS]
+    rows = [["", *(_label(report, name) for name in names)]]
+    rows += [[system, *(_score(report, system, name) for name in names)] for system in shown]
+    rows += [
+        [f"{system} – {other}", *(_difference(tests.get(name)) for name in names)]
+        for system, other, tests in _compared(report, shown)
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        f"{report.dataset}, {report.split}",
+        *("  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows),
+    ]
+
+
+def _names(report: Report) -> list[str]:
+    """Returns the names of the scores that are shown, those of answers before others."""
+    names = list(dict.fromkeys(name for rows in report.systems.values() for name in rows))
+    main = [name for name in names if not report.tables[name]]
+    chosen = [name for first in FIRST for name in main if name == first]
+    return (chosen or main)[:COLUMNS]
+
+
+def _label(report: Report, name: str) -> str:
+    return next(rows[name].label for rows in report.systems.values() if name in rows)
+
+
+def _score(report: Report, system: str, name: str) -> str:
+    score = report.systems[system].get(name)
+    if score is None or score.value is None:
+        return "–"
+    if score.deviation is not None:
+        return f"{100 * score.value:.1f} ± {100 * score.deviation:.1f}"
+    interval = report.intervals.get((system, name))
+    if interval is None and score.statistics is not None:
+        interval = bootstrap(score)
+    return f"{100 * score.value:.1f}{_bounds(interval)}"
+
+
+def _compared(report: Report, shown: list[str]) -> Iterator[tuple[str, str, dict[str, PairedTest]]]:
+    """Yields the differences that are shown: of one system to others, or of others to one."""
+    pairs = [(system, other) for system, other in report.tests if {system, other} <= {*shown}]
+    for system, other in pairs[: max(0, 9 - len(shown))]:
+        yield system, other, report.tests[system, other]
+
+
+def _difference(test: PairedTest | None) -> str:
+    if test is None:
+        return "–"
+    return f"{100 * test.difference:+.1f} [{100 * test.low:+.1f}, {100 * test.high:+.1f}]"
+
+
+def _bounds(interval: Interval | None) -> str:
+    return "" if interval is None else f" [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"

@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--from",
         dest="start_from",
         metavar="FOLDER",
-        help="start from the model of a run or a saved predictor",
+        help="start from the model of a run or a saved predictor; for a reader also from ready",
     )
     parser.add_argument(
         "--hosts",
@@ -45,7 +45,9 @@ def run(options: Namespace) -> None:
 
     changes = []
     if options.start_from is not None:
-        changes.append(f"start_from={json.dumps(str(Path(options.start_from).resolve()))}")
+        is_ready = options.start_from == "ready"
+        start = options.start_from if is_ready else Path(options.start_from).resolve()
+        changes.append(f"start_from={json.dumps(str(start))}")
     experiment = recipe_of(options, *changes)
     places = {"data": options.data, "run": options.run}
     chosen = {"variants": options.variants, "seeds": options.seeds}

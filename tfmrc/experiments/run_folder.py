@@ -207,9 +207,15 @@ def start_folder(experiment: Experiment) -> Path | None:
 
 
 def trained_folder(name: str | Path) -> Path | None:
-    """Returns the folder of the predictor in a run or a saved predictor; None if it is neither."""
-    from tfmrc.models.folder import WEIGHTS
+    """Returns the folder of the predictor in a run or a saved predictor; None if it is neither.
 
+    "ready" is the reader that comes with tfmrc.
+    """
+    from tfmrc.models.folder import WEIGHTS
+    from tfmrc.predictors.ready import READY, ready_folder
+
+    if name == READY:
+        return ready_folder()
     for candidate in (user_path(name), user_path(name) / PREDICTOR):
         if (candidate / WEIGHTS).is_file():
             return candidate

@@ -177,6 +177,11 @@ def _next_steps(
                 "(`preprocessor.passage_length`), and what follows is not read; `--model san` "
                 "reads long passages in windows.",
             )
+    if model == READER:
+        lines.append(
+            f"`tfmrc train {recipe} --from ready` trains the reader that comes with tfmrc further, "
+            "which knows 15,000 questions of SQuAD."
+        )
     if encoder is None and statistics.answered < _SOME:
         lines.append(
             "With so few questions start from what was learned before: `--encoder minilm` reads "

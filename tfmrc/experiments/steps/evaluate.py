@@ -250,10 +250,10 @@ def _write_table(
     add_baselines(
         report, experiment, test, [task for several in tasks.values() for task in several]
     )
-    compare_with_baselines(report, tasks, means, tasks)
     first, *others = tasks
     for name in others:
         report.compare(name, first)
+    compare_with_baselines(report, tasks, means, tasks)
     target = root / folders.EVALUATION / test.folder
     pictures.draw_table(experiment, runs, means, tasks, test, target, report)
     report.write(target)

@@ -1,6 +1,6 @@
 """Attacks a server while it serves: its memory, and the seconds until `/healthz` answers.
 
-    python benchmarks/serving_attacks.py savedmodels/hills
+    python -m benchmarks.serving_attacks savedmodels/hills
 
 Each attack runs for `--seconds` beside four ordinary clients. The table has the greatest
 memory above that of the ordinary clients alone, the slowest answer of `/healthz`, and the ordinary

@@ -24,6 +24,7 @@ from tfmrc.serving import Client, Limits, Server, service
 TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
 LIMITS = Limits(body_bytes=2000, elements=40, requests=3, seconds=TIMEOUT, receive_seconds=TIMEOUT)
 KEY = "open sesame"
+LATE = ("DEADLINE_EXCEEDED", "UNAVAILABLE")  # or refused at once, if the queue is known as slow
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +171,7 @@ def test_a_request_whose_client_has_left_is_cancelled(models, caplog):
         with pytest.raises(httpx.ReadTimeout):
             post(server, timeout=0.2)
         wait_until(lambda: server.service.running == 0)
-        assert grpc_code(server, timeout=0.2)[0] == "DEADLINE_EXCEEDED"
+        assert grpc_code(server, timeout=0.2)[0] in LATE
         wait_until(lambda: server.service.running == 0)
         gate.open()
         assert post(server).status_code == 200
@@ -222,9 +223,9 @@ def test_a_request_that_takes_too_long_is_504(server, limits):
     gate = Gate(server, "echo")
     limits(seconds=0.05)
     assert post(server).status_code == 504
-    assert grpc_code(server)[0] == "DEADLINE_EXCEEDED"
+    assert grpc_code(server)[0] in LATE
     limits(seconds=TIMEOUT)  # a client's own time ends its request only
-    assert grpc_code(server, timeout=0.05)[0] == "DEADLINE_EXCEEDED"
+    assert grpc_code(server, timeout=0.05)[0] in LATE
     with Client("echo", server.url, timeout=0.05) as client:
         with pytest.raises(TimeoutError, match="did not answer in time"):
             client.run({"text": ["a"]})

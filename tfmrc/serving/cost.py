@@ -50,7 +50,7 @@ class CostEstimator:
 
     def __init__(self, card: Mapping[str, Any]):
         sizes = card.get("preprocessor") or {}
-        self._length: int | None = sizes.get("passage_length")
+        self._length: int = sizes.get("passage_length") or 2**31
         self._step: int | None = None
         if "stride" in sizes:
             self._step = sizes["stride"] or max(1, sizes["passage_length"] // 2)
@@ -78,17 +78,14 @@ class CostEstimator:
                     if name in ("passage", "passages"):
                         number = self._windows(count)
                         windows[row] += number
-                        count = min(count, number * (self._length or count))
-                        count = number * (self._length or 0) if number > 1 else count
+                        count = min(count, self._length) if number == 1 else number * self._length
                     read += count
-        if self._step is None:
-            windows[:] = 1
-        windows = np.maximum(windows, 1)
+        windows = np.maximum(windows, 1) if self._step else np.ones_like(windows)
         is_small = windows.max() <= JOINED_WINDOWS and raw <= JOINED_WORDS
         return Cost(int(read), int(windows.sum()), bool(is_small))
 
     def _windows(self, words: int) -> int:
-        if self._step is None or self._length is None:
+        if self._step is None:
             return 1
         further = min(words, self._longest) - self._length
         return 1 + max(0, -(-further // self._step))

@@ -182,7 +182,7 @@ def threads(count: int, work: Callable[[], None]) -> Iterator[None]:
 def measure(target: Target, attack: Attack | None, attackers: int, seconds: float) -> list[float]:
     """Returns the greatest memory, the slowest `/healthz`, and answered and failed requests."""
     answered: list[bool] = []
-    target.end = time.perf_counter() + seconds
+    target.end = float("inf")
 
     def serve() -> None:
         with Client(target.model, target.url, timeout=60) as client:
@@ -195,6 +195,7 @@ def measure(target: Target, attack: Attack | None, attackers: int, seconds: floa
 
     memory = slowest = 0.0
     with threads(4, serve), threads(attackers, lambda: attack(target) if attack else None):
+        target.end = time.perf_counter() + seconds  # starting many threads takes a while
         while target.goes_on:
             begin = time.perf_counter()
             try:

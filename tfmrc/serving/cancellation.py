@@ -7,6 +7,7 @@ Without that module a call runs to its end.
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any
 
@@ -45,7 +46,9 @@ class Cancellation:
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Context in which the thread's calls can be cancelled."""
+        """Context in which the thread's calls can be cancelled; it raises if they were before."""
+        if self._manager is not None and self._manager.is_cancelled:
+            raise CancelledError
         _LOCAL.manager = self._manager
         try:
             yield

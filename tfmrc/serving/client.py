@@ -24,7 +24,6 @@ __all__ = ["Client"]
 
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 5.0
-LONGEST_RETRY_AFTER = 60.0
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -292,7 +291,7 @@ def _error_of(reply: Any) -> str:
 
 def _retry_after(reply: Any) -> float:
     try:
-        return min(float(reply.headers.get("retry-after", 0)), LONGEST_RETRY_AFTER)
+        return min(float(reply.headers.get("retry-after", 0)), 60.0)
     except ValueError:  # a date
         return 0.0
 

@@ -86,16 +86,13 @@ class _Calls:
             with self.service.record(call), self.service.buffer() as add:
                 try:
                     self.service.check_key(metadata)
-                    message = await self._receive(messages)
-                    call.bytes_in = len(message)
-                    add(len(message))
-                    request = await self.service.read(request_class.FromString, message)
+                    request = await self._receive(messages, call, add, request_class)
                     reply = (await work(call, request, context)).SerializeToString()
                     call.bytes_out = len(reply)
                 except DecodeError as error:
                     refused = RequestError(f"The message is damaged: {error}")
                 except RequestError as error:
-                    refused = error
+                    refused = error.with_traceback(None)  # whose frames hold the request
                 except Exception as error:  # one bad request must not end the server
                     refused = unexpected(error)
                 if refused is not None:
@@ -106,11 +103,15 @@ class _Calls:
 
         return grpc.stream_unary_rpc_method_handler(handle)
 
-    async def _receive(self, messages: AsyncIterator[bytes]) -> bytes:
+    async def _receive(self, messages: Any, call: Call, add: Any, request_class: Any) -> Any:
         seconds = self.service.limits.receive_seconds
         try:
-            async with self._receiving, asyncio.timeout(seconds):
-                return await anext(messages, b"")
+            async with self._receiving:
+                async with asyncio.timeout(seconds):
+                    message = await anext(messages, b"")
+                call.bytes_in = len(message)
+                add(len(message))
+                return await self.service.read(request_class.FromString, message)
         except TimeoutError:
             raise RequestError(
                 f"The message did not arrive within {seconds:g} s.", 408, reason="slow"

@@ -125,7 +125,7 @@ class _Rest:
                 try:
                     reply = await handler(request, call)
                 except RequestError as error:
-                    refused = error
+                    refused = error.with_traceback(None)  # whose frames hold the request
                 except asyncio.CancelledError:
                     if not self.service.stopping:
                         raise

@@ -14,7 +14,7 @@ from tfmrc.evaluation import most_similar_sentence, score_squad
 from tfmrc.experiments.sources import splits
 from tfmrc.predictors.ready import load_ready
 
-ANSWERABLE, MIXED, SHIFTED = 2000, 500, 500  # questions, drawn by id
+ANSWERABLE, MIXED, CALIBRATED = 2000, 500, 1000  # questions, drawn by id
 
 
 def drawn(examples: Sequence[Example], limit: int) -> list[Example]:
@@ -106,8 +106,8 @@ def main() -> None:
     calibrations = [
         calibration_row(name, predictor.measure_calibration(drawn(list(examples), limit)))
         for name, examples, limit in (
-            ("SQuAD, dev articles", dev, ANSWERABLE),
-            ("NarrativeQA, summaries", stories, SHIFTED),
+            ("SQuAD, dev articles", dev, CALIBRATED),
+            ("NarrativeQA, summaries", stories, CALIBRATED),
         )
     ]
     named = ["", "calibration error, raw", "calibrated", "Brier score", "share confident",

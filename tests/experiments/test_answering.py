@@ -56,6 +56,7 @@ def test_predictions_belong_to_their_examples_and_carry_everything(tmp_path):
         "score": -1.0,
         "answerable_probability": 0.75,
         "relevance": [0.5],
+        "is_confident": True,
         "truncated": False,
         "finished": True,
     }

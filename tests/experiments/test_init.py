@@ -130,7 +130,7 @@ def test_a_recipe_trains_evaluates_and_predicts_the_users_file(table, capsys):
         assert cli.main(nothing) == 1
         assert "`tfmrc evaluate runs/mine --input FILE`" in capsys.readouterr().err
         assert cli.main(["evaluate", "runs/mine", "--input", str(table)]) == 0
-        assert "SQuAD v1.1 rules" in capsys.readouterr().out
+        assert "Exact match" in capsys.readouterr().out
         lines = [f"{row['question']},{row['passage']}" for row in rows()]
         table.write_text("\n".join(["Frage,passage", *lines]))  # without answers
         assert cli.main(["predict", "runs/mine", "--input", str(table), "--format", "squad"]) == 0

@@ -45,7 +45,7 @@ def scores(predicted: TaskPredictions) -> dict[str, float]:
 def test_answers_by_overlap_and_short_ones_by_squads_rules():
     found = scores(task())
     assert found["exact_match"] == found["f1"] == found["rouge_l"] == 0.5
-    assert found["f1_who"] == 1.0 and found["f1_when"] == 0.0
+    assert "f1_who" not in found  # of one question
     assert "f1" not in scores(task(Source("examples", ("s",), squad_scores=False)))
     only = scores(task(Source("examples", ("s",), rules="squad")))
     assert only["f1"] == 0.5 and "rouge_l" not in only

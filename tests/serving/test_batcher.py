@@ -2,7 +2,6 @@
 
 import math
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -235,23 +234,28 @@ def test_costs(card, texts, cost):
 
 def test_a_cancelled_call_ends_and_no_other(words):
     """TensorFlow's module is private: this fails when it changes."""
-    endless = tf.function(
-        lambda n: tf.while_loop(lambda x: x < n, lambda x: ((x + 1) % 1000,), (0,)), autograph=False
+    begun = threading.Event()
+
+    def step(x):
+        with tf.control_dependencies([tf.py_function(begun.set, [], [])]):
+            return (x + 1,)
+
+    long = tf.function(
+        lambda n: tf.while_loop(lambda x: x < n, step, (0,)), autograph=False
     ).get_concrete_function(tf.TensorSpec([], tf.int32))
-    endless(tf.constant(1))  # prepares the graph: a call that has not begun is not cancelled
     short = tf.function(lambda x: x + 1).get_concrete_function(tf.TensorSpec([], tf.int32))
     cancellation, failures = Cancellation(), []
 
     def run():
         with cancellation.active():
             try:
-                endless(tf.constant(2000))
+                long(tf.constant(300_000))
             except tf.errors.CancelledError as error:
                 failures.append(error)
 
     thread = threading.Thread(target=run)
     thread.start()
-    time.sleep(1)
+    begun.wait()  # a call that has not begun is not cancelled
     cancellation.cancel()
     assert int(short(tf.constant(1))) == 2
     thread.join()

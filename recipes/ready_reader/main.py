@@ -109,7 +109,8 @@ def write(run: Path, data: Path) -> None:
     (FILES / CALIBRATION).unlink(missing_ok=True)
     predictor = load_ready()  # as it is shipped
     held_out = splits(experiments.load(RECIPE), data)[0].validation
-    print(predictor.calibrate(held_out).markdown())
+    # No threshold: 90 percent precision would leave hardly any answer.
+    print(predictor.calibrate(held_out, precision=None).markdown())
     calibration = json.dumps(predictor.calibration.to_json(), indent=2)
     (FILES / CALIBRATION).write_text(calibration + "\n", encoding="utf-8")
 

@@ -83,11 +83,9 @@ def squad_rows(predictor: Any, dev: Sequence[Example], held_out: Sequence[Exampl
 
 def calibration_row(name: str, report: Any) -> list[str]:
     """Returns a row of the table of calibration."""
-    shown = ("raw_calibration_error", "calibration_error", "brier", "confident_coverage")
+    shown = ("raw_calibration_error", "calibration_error", "brier", "risk_coverage_area")
     values = [f"{report.scores[key].value:.3f}" for key in shown]
-    precision = report.scores["confident_precision"]
-    interval = " to ".join(percent(bound) for bound in (precision.low, precision.high))
-    return [name, *values, f"{percent(precision.value)} [{interval}]"]
+    return [name, *values, percent(report.scores["coverage_at_80"].value)]
 
 
 def main() -> None:
@@ -110,8 +108,8 @@ def main() -> None:
             ("NarrativeQA, summaries", stories, CALIBRATED),
         )
     ]
-    named = ["", "calibration error, raw", "calibrated", "Brier score", "share confident",
-             "right of them [95%]"]  # fmt: skip
+    named = ["", "calibration error, raw", "calibrated", "Brier score", "risk-coverage area",
+             "coverage at 80 percent precision"]  # fmt: skip
     tables = {
         "squad": {"columns": ["", "F1", "exact match"], "rows": rows},
         "squad_2": {"columns": ["", "F1", "F1 with an answer", "refused without"], "rows": twos},

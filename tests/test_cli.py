@@ -84,7 +84,7 @@ def test_wrong_flags_are_named(capsys, arguments, message):
         ("predict . --input x.yaml --columns question", "Columns are given as question=COLUMN."),
         ("answer . --question=q --passage=p", "There is no saved predictor, run or export in ."),
         ("answer htp://x/a --question=a --passage=b", "The address of a model is"),
-        ("serve . --limit row=3", "did you mean rows?"),
+        ("serve . --limit word=3", "did you mean words?"),
     ],
 )
 def test_wrong_arguments_are_explained_and_leave_no_run_behind(

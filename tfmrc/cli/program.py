@@ -56,8 +56,8 @@ WITHOUT_TENSORFLOW = (score, compare)
 ABOUT = "Machine reading with Keras: train a model, score it, export it, ask it.\n"
 WORDS = """
 RECIPE is a YAML file or a recipe of tfmrc (san_squad), RUN the folder that `train`
-writes (runs/NAME), MODEL an export, a run, the address of a served model, or `ready`,
-the reader of English that comes with tfmrc and answers without training.
+writes (runs/NAME), MODEL an export, a run, the address of a served model, or
+`ready`, the reader of English that comes with tfmrc and answers without training.
 `tfmrc COMMAND --help` describes the flags and settings of a command."""
 
 __all__ = ["main", "parser"]

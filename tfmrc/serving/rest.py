@@ -251,8 +251,9 @@ async def _unless_left(request: Request, work: Coroutine[Any, Any, Arrays]) -> A
     """Returns the result of work, which is cancelled when the client closes the connection."""
 
     async def left() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
+        message = ""
+        while message != "http.disconnect":
+            message = (await request.receive())["type"]
 
     working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(left())
     try:

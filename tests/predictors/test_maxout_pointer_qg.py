@@ -188,7 +188,7 @@ def test_the_commands_leave_out_questions_without_an_answer_in_a_passage(
         assert cli.main(asked) == 0
         assert "2 of 3 examples are left out: the model asks about" in capsys.readouterr().err
         [line] = output.read_text().splitlines()
-        assert json.loads(line)["id"] == "1"
+        assert json.loads(line)["id"] == "rows.json:1"
         assert cli.main(["evaluate", str(tmp_path / "saved"), *command]) == 0
         assert "1 questions" in capsys.readouterr().out
         file.write_text(json.dumps(rows[1:]))

@@ -131,8 +131,9 @@ def test_a_damaged_checkpoint_is_passed_over(tmp_path, unbroken, damage):
     newest = sorted(tmp_path.iterdir())[-1]
     whole = newest.read_bytes()
     damaged = {"cut": [whole[:500]], "empty": [b""]}.get(damage)
-    if damaged is None:  # in an array, and in the header of a member
-        places = [whole.index(b"NUMPY") + 2, len(whole) // 2, whole.rindex(b"PK\x01\x02") + 10]
+    if damaged is None:  # in an array's header, in its numbers, in the header of a member
+        first = whole.index(b"NUMPY")
+        places = [first + 2, first + 130, whole.rindex(b"PK\x01\x02") + 10]
         damaged = [whole[:n] + bytes([whole[n] ^ 1]) + whole[n + 1 :] for n in places]
     for content in damaged:
         newest.write_bytes(content)

@@ -250,7 +250,7 @@ def _write_table(
     add_baselines(
         report, experiment, test, [task for several in tasks.values() for task in several]
     )
-    first, *others = tasks
+    first, *others = [name for name in means if name in tasks]
     for name in others:
         report.compare(name, first)
     compare_with_baselines(report, tasks, means, tasks)

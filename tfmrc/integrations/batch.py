@@ -59,7 +59,7 @@ class Answerer:
     >>> folder = predictor.save(tempfile.mkdtemp() + "/reader")
     >>> answerer = pickle.loads(pickle.dumps(Answerer(str(folder))))
     >>> found = answerer({"question": ["Who flew?", ""], "passages": [["An owl."], ["An owl."]]})
-    >>> found["answer"][0] in "An owl." and "must not be blank" in found["error"][1]
+    >>> found["answer"][0] in "An owl." and "question" in found["error"][1]
     True
     """
 

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.random_models import PRESETS, build
+from benchmarks.random_models import PRESETS, build, made_examples
 
 ROOT = Path(__file__).resolve().parents[1]
 WORDS = 5000
@@ -57,31 +57,13 @@ def main() -> None:
 
 
 def _measure(name: str, options: argparse.Namespace) -> dict[str, float]:
-    import numpy as np
-
-    from tfmrc import data, training
+    from tfmrc import training
 
     count = 4 if name == "Masque" else 1
     longest = options.words // count
     several = {"num_passages": count} if count > 1 else {}
     model, preprocessor = build(name, options.sizes, WORDS, passage_length=longest, **several)
-    rng = np.random.default_rng(0)
-
-    def words(length: int) -> str:
-        return " ".join(f"word{number}" for number in rng.integers(0, WORDS, length))
-
-    examples = []
-    for number in range(200):
-        passages = tuple(words(rng.integers(longest // 2, longest)) for _ in range(count))
-        answer = " ".join(passages[0].split()[5:8])
-        relevance = (True, *[False] * (count - 1))
-        span = data.Span(0, passages[0].index(answer), passages[0].index(answer) + len(answer))
-        examples.append(
-            data.Example(
-                str(number), words(20), passages, {preprocessor.styles[0]: (answer,)},
-                answerable=True, relevance=relevance, spans=(span,),
-            )
-        )  # fmt: skip
+    examples = made_examples(preprocessor, 200, count, longest, WORDS)
     model.compile(**getattr(training, PRESETS[name])(model=model, steps=options.steps))
     batches = preprocessor.dataset(
         examples, batch_size=options.batch, shuffle=True, repeat=True, bucket=False

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from safetensors.numpy import save_file
 
 import tfmrc
 from tfmrc import encoders, experiments, models
+from tfmrc.data import Example, read_squad
+from tfmrc.data.transforms.splits import draw_by_id
 from tfmrc.encoders.presets import packaged
 from tfmrc.experiments.sources import splits
 from tfmrc.predictors.ready import (
@@ -84,7 +87,7 @@ def as_matrix(change: np.ndarray) -> np.ndarray:
 
 
 def write(run: Path, data: Path) -> None:
-    """Writes difference, card and calibration of a trained run.
+    """Writes difference and card of a trained run.
 
     Args:
         run: path. The run of the recipe.
@@ -106,13 +109,37 @@ def write(run: Path, data: Path) -> None:
         "preprocessor": {name: config[name] for name in sizes if name in config},
     }
     (FILES / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+
+
+def calibrate(data: Path) -> None:
+    """Calibrates the reader as it is shipped, on the articles held out of its training."""
     (FILES / CALIBRATION).unlink(missing_ok=True)
-    predictor = load_ready()  # as it is shipped
-    held_out = splits(experiments.load(RECIPE), data)[0].validation
+    predictor = load_ready()
+    # Not one article's many unanswerable questions: the share that they have in the whole file.
+    questions = mixed(held_out(data), share_unanswerable(data))
     # No threshold: 90 percent precision would leave hardly any answer.
-    print(predictor.calibrate(held_out, precision=None).markdown())
+    print(predictor.calibrate(questions, precision=None).markdown())
     calibration = json.dumps(predictor.calibration.to_json(), indent=2)
     (FILES / CALIBRATION).write_text(calibration + "\n", encoding="utf-8")
+
+
+def held_out(data: Path) -> list[Example]:
+    """Returns the questions of the articles that the reader is not trained on."""
+    return list(splits(experiments.load(RECIPE), data)[0].validation)
+
+
+def share_unanswerable(data: Path) -> float:
+    """Returns the share of the questions of the whole training file that have no answer."""
+    answerable = [e.answerable for e in read_squad(data / "squad" / "train.json")]
+    return answerable.count(False) / len(answerable)
+
+
+def mixed(examples: Sequence[Example], share: float) -> list[Example]:
+    """Returns as many examples as possible, drawn by id, of which `share` have no answer."""
+    parts = [[(e.id, e) for e in examples if (e.answerable is False) == none] for none in (0, 1)]
+    total = min(len(parts[0]) / (1 - share), len(parts[1]) / share)
+    limits = (round(total * (1 - share)), round(total * share))
+    return [e for part, n in zip(parts, limits, strict=True) for e in draw_by_id(part, n)]
 
 
 def main() -> None:
@@ -123,6 +150,7 @@ def main() -> None:
     options = parser.parse_args()
     experiments.train(experiments.load(RECIPE), options.data, options.run)
     write(options.run, options.data)
+    calibrate(options.data)
 
 
 if __name__ == "__main__":

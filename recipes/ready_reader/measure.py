@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from recipes.ready_reader.main import RECIPE
-from tfmrc import data, experiments
+from recipes.ready_reader.main import RECIPE, held_out, mixed
+from tfmrc import data
 from tfmrc.data import Example
 from tfmrc.data.transforms.splits import draw_by_id
 from tfmrc.evaluation import most_similar_sentence, score_squad
-from tfmrc.experiments.sources import splits
 from tfmrc.predictors.ready import load_ready
 
 ANSWERABLE, MIXED, CALIBRATED = 2000, 500, 1000  # questions, drawn by id
@@ -53,7 +52,7 @@ def percent(value: float) -> str:
     return f"{100 * value:.1f}"
 
 
-def squad_rows(predictor: Any, dev: Sequence[Example], held_out: Sequence[Example]) -> Any:
+def squad_rows(predictor: Any, dev: Sequence[Example], tuning: Sequence[Example]) -> Any:
     """Returns the rows of the two tables of SQuAD."""
     asked = drawn([e for e in dev if e.answers], ANSWERABLE)
     known = references(asked)
@@ -69,7 +68,7 @@ def squad_rows(predictor: Any, dev: Sequence[Example], held_out: Sequence[Exampl
     mixed = drawn([e for e in dev if e.answers], MIXED)
     mixed += drawn([e for e in dev if e.answerable is False], MIXED)
     known, (texts, chances) = references(mixed), answers(predictor, mixed)
-    threshold = best_threshold(predictor, held_out)
+    threshold = best_threshold(predictor, tuning)
     systems = (("the ready reader", threshold), ("answer always", 1.0), ("never answer", -1.0))
     twos = []
     for name, limit in systems:
@@ -95,8 +94,7 @@ def main() -> None:
     folder = parser.parse_args().data
     predictor = load_ready()
     dev = list(data.read_squad(folder / "squad" / "dev.json"))
-    held_out = list(splits(experiments.load(RECIPE), folder)[0].validation)
-    rows, twos = squad_rows(predictor, dev, held_out)
+    rows, twos = squad_rows(predictor, dev, mixed(held_out(folder), 0.5))
     stories = data.read_narrativeqa(
         folder / "narrativeqa" / "qaps.csv", folder / "narrativeqa" / "summaries.csv",
         split="valid", num_passages=3, nearest=True, style="span",

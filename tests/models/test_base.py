@@ -13,7 +13,7 @@ import tensorflow as tf
 from tests.models import duals, examples, questions
 from tests.models.test_san import SMALL, batch
 from tfmrc.models import SAN, DAANet, Masque, MaxoutPointerQG, Model
-from tfmrc.models.freezing import set_trainable_flags, trainable_flags
+from tfmrc.models.freezing import trainable_flags
 
 CLASSES = (Masque, SAN, MaxoutPointerQG, DAANet)
 X = batch()
@@ -130,19 +130,6 @@ def test_frozen_layers_and_the_optimizers_state_survive_a_keras_file(tmp_path):
     assert len(SAN.from_config(again.get_config()).trainable_weights) == len(
         again.trainable_weights
     )
-
-
-def test_flags_of_layers_with_a_digit_in_the_name_of_their_class():
-    """Keras numbers automatic names in the process, so the layer has another one when loaded."""
-
-    def made():
-        x = keras.Input((3, 2))
-        return keras.Model(x, keras.layers.Conv1D(2, 1)(keras.layers.Conv1D(2, 1)(x)))
-
-    first, again = made(), made()
-    first.layers[2].trainable = False
-    set_trainable_flags(again, trainable_flags(first))
-    assert [layer.trainable for layer in again.layers[1:]] == [True, False]
 
 
 def test_flags_of_a_layer_inside_a_frozen_one_and_of_the_whole_model():

@@ -11,8 +11,8 @@ one. They are forked from the process of pytest itself: modules are imported and
 once, however many processes there are. A process that is killed fails the test that it was running,
 and the others go on. Debuggers need the tests in the process itself: leave the plugin out.
 
-pytest-xdist would import and collect in each worker, and its workers do not end before the run does:
-one process that runs tests/predictors alone takes more than 2 GB.
+pytest-xdist would import and collect in each worker, and its workers end with the run: one process
+that runs tests/predictors alone takes more than 2 GB.
 """
 
 import os

@@ -51,8 +51,11 @@ def test_it_answers_without_a_name(cache, without_graphs):
 def test_the_commands_know_it(cache, capsys, without_graphs):
     assert cli.main(["answer", "--question", "Who built it?", "--passage", PASSAGE]) == 0
     assert capsys.readouterr().out.startswith("Anna Holt")
-    folder = ready.ready_exports()
-    exported = tfmrc.load(folder / "ready")
+
+
+@pytest.mark.slow
+def test_its_export_answers(cache):
+    exported = tfmrc.load(ready.ready_exports() / "ready")
     assert exported.answer(question="Who built it?", passages=[PASSAGE]).text == "Anna Holt"
 
 

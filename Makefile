@@ -27,7 +27,7 @@ help:
 	@echo "make coverage     the tests again, with the share of lines and branches that they run"
 	@echo "make slow         the slow tests: demos, documents, JAX, a browser, second environments"
 	@echo "make fuzz         10,000 mutated files"
-	@echo "make attacks      kills, full disks, flipped bits, odd texts into exports, threads (hours)"
+	@echo "make attacks      kills, full disks, threads"
 	@echo "make mutants      whether the tests notice a changed line of ops, losses, decoding (an hour)"
 	@echo "make lint         ruff, mypy and the arrows between the rooms"
 	@echo "make format       format the code with ruff"

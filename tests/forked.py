@@ -10,6 +10,9 @@ runs two such processes beside each other, each of which takes the next file whe
 one. They are forked from the process of pytest itself: modules are imported and tests collected
 once, however many processes there are. A process that is killed fails the test that it was running,
 and the others go on. Debuggers need the tests in the process itself: leave the plugin out.
+
+pytest-xdist would import and collect in each worker, and its workers end with the run: one process
+that runs tests/predictors alone takes more than 2 GB.
 """
 
 import os

@@ -7,8 +7,6 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from tests import equations, fresh_python
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,8 +22,6 @@ def rooms() -> list[str]:
 
 
 def test_every_room_is_an_attribute_of_tfmrc() -> None:
-    code = f"import tfmrc; print([room for room in {rooms()} if not hasattr(tfmrc, room)])"
-    assert fresh_python.run("-c", code).strip() == "[]"
     import tfmrc
 
     assert set(rooms()) - {"utils"} <= set(tfmrc.__all__)
@@ -59,7 +55,7 @@ REGISTERED = ("SAN", "Masque", "DualAttention", "WordEmbedding")
 
 def test_keras_only_rooms_import_no_tensorflow_and_register_all_classes() -> None:
     code = f"""
-import sys, keras, tfmrc.models
+import sys, keras, tfmrc
 print([keras.saving.get_registered_object(f"tfmrc>{{n}}") is not None for n in {REGISTERED}])
 import {", ".join(f"tfmrc.{room}" for room in KERAS_ONLY)}
 print("tensorflow" in sys.modules)
@@ -132,23 +128,21 @@ def test_public_names_of_the_rooms_exist() -> None:
 
 LOADED = """
 import sys
-import {0}
+import tfmrc, keras
 known = [name for name in sys.modules if name.startswith("tfmrc.")]
 model = keras.models.load_model(sys.argv[1])
 print(known, type(model).__name__, type(model.loss["end"]).__name__, "tensorflow" in sys.modules)
 """
 
 
-@pytest.mark.parametrize("names", ["keras, tfmrc", "tfmrc, keras"])
-def test_keras_loads_models_whose_classes_are_not_imported(names, tmp_path) -> None:
+def test_keras_loads_models_whose_classes_are_not_imported(tmp_path) -> None:
     from tfmrc import losses, models
 
     model = models.SAN(vocabulary_size=9, word_dim=4, units=2, align_dim=2)
     model.compile(loss={name: losses.SpanPositionNLL() for name in ("begin", "end")})
     model.save(tmp_path / "san.keras")
     light = ["tfmrc.utils", "tfmrc.utils.keras_registry"]
-    code = LOADED.format(names)
-    printed = fresh_python.run("-c", code, tmp_path / "san.keras", KERAS_BACKEND="jax")
+    printed = fresh_python.run("-c", LOADED, tmp_path / "san.keras", KERAS_BACKEND="jax")
     assert printed == f"{light} SAN SpanPositionNLL False"
 
 

@@ -150,7 +150,8 @@ class Page:
             elif program == "tfmrc" and words[0] == "serve":
                 from tfmrc.serving import Server
 
-                self.server = self.stack.enter_context(Server(words[1], port=0))
+                models = ready.ready_exports() if words[1] == "ready" else words[1]
+                self.server = self.stack.enter_context(Server(models, port=0))
             elif program == "tfmrc":
                 assert cli.main(words) == 0, line
 

@@ -18,13 +18,6 @@ esac
 """
 
 
-def put_python(path: Path, *, suits: bool = True, optimised: bool = True) -> str:
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(PYTHON.format(unsuitable=int(not suits), not_optimised=int(not optimised)))
-    path.chmod(0o755)
-    return str(path)
-
-
 def maker(folder: Path, places: list[Path], **variables: str) -> str:
     """Runs a copy of the script, and returns its words."""
     (folder / "tools").mkdir()
@@ -34,18 +27,7 @@ def maker(folder: Path, places: list[Path], **variables: str) -> str:
     # No /usr/bin, where a Python may be: the few programs that the script calls are linked.
     programs = folder / "programs"
     programs.mkdir()
-    for name in (
-        "sh",
-        "dirname",
-        "cat",
-        "sha256sum",
-        "shasum",
-        "cut",
-        "df",
-        "awk",
-        "which",
-        "flock",
-    ):
+    for name in "sh dirname cat sha256sum shasum cut df awk which flock".split():
         if path := shutil.which(name):
             (programs / name).symlink_to(path)
     path = os.pathsep.join(map(str, [*places, programs]))
@@ -60,39 +42,33 @@ def maker(folder: Path, places: list[Path], **variables: str) -> str:
     return done.stderr
 
 
-@pytest.fixture
-def places(tmp_path) -> list[Path]:
-    return [tmp_path / "first", tmp_path / "second"]
+ANSWERS = {"good": (0, 0), "slow": (0, 1), "bad": (1, 0)}  # unsuitable, not optimised
+NONE = "no Python 3.11, 3.12 or 3.13 with the venv module was found"
 
 
-def test_an_optimised_python_goes_first(tmp_path, places) -> None:
-    put_python(places[0] / "python3.11", optimised=False)
-    put_python(places[0] / "python3.12", suits=False)
-    chosen = put_python(places[1] / "python3.12")
-    put_python(places[1] / "python3.13")
-    assert f"made by {chosen}\n" in maker(tmp_path, places)
-
-
-def test_the_first_one_if_none_is_optimised(tmp_path, places) -> None:
-    put_python(places[0] / "python3.12", optimised=False)
-    put_python(places[0] / "python3.11", suits=False)
-    chosen = put_python(places[1] / "python3.11", optimised=False)
-    assert f"made by {chosen}\n" in maker(tmp_path, places)
-
-
-def test_the_named_one(tmp_path, places) -> None:
-    put_python(places[0] / "python3.11")
-    named = put_python(places[1] / "mine", optimised=False)
-    assert f"made by {named}\n" in maker(tmp_path, places, PYTHON=named)
-
-
-def test_one_that_does_not_suit_is_refused(tmp_path, places) -> None:
-    put_python(places[0] / "python3.11")
-    named = put_python(places[1] / "mine", suits=False)
-    said = maker(tmp_path, places, PYTHON=named)
-    assert f"PYTHON={named} is not a Python 3.11, 3.12 or 3.13" in said
-
-
-def test_none(tmp_path, places) -> None:
-    put_python(places[0] / "python3.11", suits=False)
-    assert "no Python 3.11, 3.12 or 3.13 with the venv module was found" in maker(tmp_path, places)
+@pytest.mark.parametrize(
+    ("pythons", "named", "said"),
+    [
+        ("a/3.11=slow a/3.12=bad b/3.12=good b/3.13=good", "", "made by {}/b/python3.12\n"),
+        ("a/3.12=slow a/3.11=bad b/3.11=slow", "", "made by {}/b/python3.11\n"),
+        ("a/3.11=good b/3.12=slow", "b/3.12", "made by {}/b/python3.12\n"),
+        (
+            "a/3.11=good b/3.12=bad",
+            "b/3.12",
+            "PYTHON={}/b/python3.12 is not a Python 3.11, 3.",
+        ),
+        ("a/3.11=bad", "", NONE),
+    ],
+    ids=["the first optimised one", "the first one", "the named one", "an unsuitable one", "none"],
+)
+def test_the_python_that_makes_the_environment(tmp_path, pythons, named, said) -> None:
+    for python in pythons.split():
+        name, _, answers = python.partition("=")
+        path = tmp_path / name.replace("/", "/python")
+        path.parent.mkdir(exist_ok=True)
+        unsuitable, not_optimised = ANSWERS[answers]
+        path.write_text(PYTHON.format(unsuitable=unsuitable, not_optimised=not_optimised))
+        path.chmod(0o755)
+    variables = {"PYTHON": str(tmp_path / named.replace("/", "/python"))} if named else {}
+    found = maker(tmp_path, [tmp_path / "a", tmp_path / "b"], **variables)
+    assert said.format(tmp_path) in found

@@ -70,29 +70,21 @@ def run(folder, *arguments):
     return done.returncode, done.stdout, processes
 
 
-def test_every_outcome_is_reported(tmp_path):
-    status, said, processes = run(tmp_path, 100_000)
+def test_processes_beside_each_other_report_every_outcome(tmp_path):
+    status, said, processes = run(tmp_path, 100_000, "--forks", "2")
     assert status == 1
     assert "2 failed, 3 passed, 1 skipped, " in said
     assert "assert 1 == 2" in said and said.count("FutureWarning: old") == 1
     assert "The process of this test ended with status -9." in said
-    assert len(set(processes)) == 1  # the one after the kill
+    assert len(set(processes)) == 2
+    _, said, _ = run(tmp_path, 100_000, "--forks", "2", "-x")
+    assert "stopping after 1 failures" in said
 
 
 def test_a_process_that_is_too_large_ends_after_its_file(tmp_path):
     _, said, processes = run(tmp_path, 0)
     assert "2 failed, 3 passed, 1 skipped, " in said
     assert len(set(processes)) == 2
-
-
-def test_processes_beside_each_other_run_a_file_each(tmp_path):
-    status, said, processes = run(tmp_path, 100_000, "--forks", "2")
-    assert status == 1
-    assert "2 failed, 3 passed, 1 skipped, " in said
-    assert "The process of this test ended with status -9." in said
-    assert len(set(processes)) == 2
-    _, said, _ = run(tmp_path, 100_000, "--forks", "2", "-x")
-    assert "stopping after 1 failures" in said
 
 
 def test_a_forked_program_begins_where_nothing_was_computed(tmp_path):

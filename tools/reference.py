@@ -1,12 +1,14 @@
-"""Writes docs/reference.md: settings, options of the commands, formats, metrics, from the code.
+"""Writes docs/reference.md: commands, settings, formats, metrics, parts of models, from the code.
 
 python tools/reference.py
 """
 
 import argparse
+import inspect
 import re
 from pathlib import Path
 
+from tfmrc import models
 from tfmrc.cli.program import COMMANDS, parser
 from tfmrc.data.formats.registry import formats
 from tfmrc.evaluation.metrics.registry import registered_metrics
@@ -37,6 +39,17 @@ def options(command: argparse.ArgumentParser) -> list[list[object]]:
     return rows
 
 
+def parts_of(model: type) -> list[list[object]]:
+    """Returns the rows of the methods that build a model's parts."""
+    rows: list[list[object]] = []
+    for name, method in vars(model).items():
+        if name.startswith("build_"):
+            arguments = ", ".join([*inspect.signature(method).parameters][1:])
+            line = method.__doc__.splitlines()[0].removeprefix("Returns ").rstrip(".")
+            rows.append([f"`{name}({arguments})`", line])
+    return rows
+
+
 def page() -> str:
     """Returns the text of the page."""
     program = parser()
@@ -56,6 +69,9 @@ def page() -> str:
     parts.append(", ".join(f"`{name}`" for name in sorted(formats())) + "\n")
     parts.append("\n## Metrics\n\n")
     parts.append(", ".join(f"`{name}`" for name in sorted(registered_metrics())) + "\n")
+    parts.append("\n## Parts of the models\n")
+    for model in (models.Masque, models.SAN, models.MaxoutPointerQG, models.DAANet):
+        parts.append(f"\n### {model.__name__}\n\n{table(['method', 'returns'], parts_of(model))}")
     return "".join(parts)
 
 

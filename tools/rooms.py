@@ -49,7 +49,7 @@ def imports() -> set[tuple[str, str]]:
     return {(a, b) for a, b in rooms if a != b and {a, b} <= set(PLACES)}
 
 
-def shown(pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
+def drawn(pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
     """Returns the pairs that no path of two or more others implies."""
     reach = set(pairs)
     while True:
@@ -64,7 +64,7 @@ def shown(pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
 
 def main() -> None:
     figure, axes = plt.subplots(figsize=(8, 8))
-    for room, other in sorted(shown(imports())):
+    for room, other in sorted(drawn(imports())):
         arrow = {"arrowstyle": "->", "color": "0.5", "shrinkA": 13, "shrinkB": 13}
         axes.annotate("", xy=PLACES[other], xytext=PLACES[room], arrowprops=arrow)
     for room, place in PLACES.items():

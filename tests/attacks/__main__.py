@@ -11,14 +11,7 @@ from pathlib import Path
 
 from tests import fresh_python
 
-COUNTS = {
-    "exports": 2_500,
-    "kills": 20,
-    "disks": 6,
-    "threads": 10_000,
-    "memory": 50_000,
-    "numbers": 30,
-}
+COUNTS = {"kills": 20, "disks": 6, "threads": 10_000}
 """Modules of attacks, and their `count` unless `--count` is given."""
 
 

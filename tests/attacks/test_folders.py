@@ -3,8 +3,6 @@
 import json
 import os
 import pickle
-import tarfile
-import zipfile
 
 import h5py
 import keras
@@ -13,7 +11,7 @@ import pytest
 
 import tfmrc
 from tests.attacks import models as small_models
-from tfmrc import models, training
+from tfmrc import training
 from tfmrc.storage.manifest import write_manifest
 from tfmrc.training.callbacks.state_file import read_state
 
@@ -147,20 +145,6 @@ def test_an_asset_with_another_name_is_not_read(saved, tmp_path):
             changed = {**config["preprocessor"], "config": {**settings, key: name}}
             (saved / "config.json").write_text(json.dumps({**config, "preprocessor": changed}))
             refused(saved, "does not describe a ToyPreprocessor")
-
-
-def test_archives_are_no_folders(saved, tmp_path, trap):
-    packed, tape = tmp_path / "predictor.zip", tmp_path / "predictor.tar.gz"
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("../sprung", "out")
-        archive.write(saved / "config.json", "config.json")
-    with tarfile.open(tape, "w:gz") as archive:
-        archive.add(saved / "config.json", "../sprung")
-    for path in (packed, tape):
-        with pytest.raises((OSError, ValueError)):
-            tfmrc.load(path)
-        with pytest.raises((OSError, ValueError)):
-            models.SAN.from_preset(str(path))
 
 
 def test_links_in_an_export_are_refused(tmp_path):

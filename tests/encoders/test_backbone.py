@@ -257,17 +257,6 @@ def test_bfloat16_keeps_float32_weights() -> None:
     assert abs(difference).max() < 0.1
 
 
-def test_a_quantized_backbone_is_computed_by_its_own_layers() -> None:
-    layer = make("bert")
-    backbone, states = of_keras_hub(layer)
-    exact = np.array(states())
-    layer.backbone.quantize("int8")
-    backbone.quantize("int8")
-    result, expected = np.array(layer(IDS, SEGMENTS)).reshape(exact.shape), np.array(states())
-    np.testing.assert_allclose(result, expected, atol=1e-5)
-    assert 0 < abs(result - exact).max() < 0.3
-
-
 def test_windows_without_subwords_are_left_out() -> None:
     sure = {"dropout": 0.0}
     plain, skipping = make("bert", sure, skip_padding=False), make("bert", sure)

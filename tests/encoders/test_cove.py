@@ -11,7 +11,6 @@ import pytest
 from keras import ops
 
 from tests import fresh_python
-from tests.conftest import torch_python
 from tests.encoders import torch_files
 from tests.encoders.torch_files import Tensor
 from tests.reference.recurrent import lstm
@@ -235,18 +234,3 @@ x.numpy().tofile(f"{folder}/x.bin")
 y.detach().numpy().tofile(f"{folder}/y.bin")
 print(torch.__version__)
 """
-
-
-@pytest.mark.slow
-@pytest.mark.torch
-def test_beside_torch(tmp_path):
-    python = torch_python()
-    assert python, "set TFMRC_TORCH_PYTHON to a Python with PyTorch"
-    done = subprocess.run([python, "-c", TORCH, str(tmp_path)], capture_output=True, text=True)
-    assert done.returncode == 0, f"TFMRC_TORCH_PYTHON={python}: {done.stderr[-3000:]}"
-    x = np.fromfile(tmp_path / "x.bin", "float32").reshape(3, 40, 300)
-    expected = np.fromfile(tmp_path / "y.bin", "float32").reshape(3, 40, 600)
-    mask = np.arange(40) < np.array([40, 17, 1])[:, None]
-    for name in ("zip", "legacy", "nested"):
-        result = ops.convert_to_numpy(load_cove(tmp_path / f"{name}.pth")(x, mask))
-        np.testing.assert_allclose(result, expected, rtol=0, atol=1e-6)

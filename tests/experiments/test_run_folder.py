@@ -47,15 +47,6 @@ def test_same_settings_go_on_and_may_change_time_report_and_grid(tmp_path):
     assert loading.load(folder / "config.yaml") == longer
 
 
-def test_a_run_with_tuples_from_python_goes_on(tmp_path):
-    """YAML has lists alone."""
-    model = {"name": "DAANet", "blocks": ("lstm", "feed_forward")}
-    experiment = replace(EXPERIMENT, model=model)
-    folder = made(tmp_path / "run", experiment)
-    with folders.open_run(experiment, folder):
-        assert (folder / "log.csv").read_text() == "kept"
-
-
 def test_other_settings_are_named_and_fresh_drops_the_run(tmp_path):
     folder = made(tmp_path / "run")
     other = replace(EXPERIMENT, training=Training(steps=20), model={"name": "SAN", "units": 8})

@@ -180,14 +180,6 @@ def test_generated_words_their_score_and_the_batch(dual):
         )
 
 
-def test_more_padding_changes_nothing(dual):
-    longer = dual(duals.batch(FOUR, longer=2))
-    for name, right in dual(X).items():
-        real = duals.targets(X, name.split("_")[0]) != PAD
-        got = np.array(longer[name])[:, : right.shape[1]]
-        np.testing.assert_allclose(got[real], np.array(right)[real], rtol=1e-4, atol=3e-5)
-
-
 def labels():
     y = {n: duals.targets(X, n.split("_")[0]) for t in TASKS for n in (t, f"{t}_coverage")}
     return y, {n: (a != PAD).sum(-1).astype("float32") for n, a in y.items()}

@@ -38,15 +38,6 @@ def test_an_example_alone_gives_what_it_gives_in_a_batch(model):
         np.testing.assert_allclose(alone[2][0], classifier[b], rtol=1e-4, atol=2e-5)
 
 
-def test_more_padding_on_every_axis_changes_nothing(model):
-    words, ranker, classifier = run(model, FOUR)
-    longer = run(model, FOUR, longer=3)
-    for left, right in zip(longer[0], words, strict=True):
-        np.testing.assert_allclose(left, right, rtol=1e-4, atol=2e-5)
-    np.testing.assert_allclose(longer[1], ranker, rtol=1e-4, atol=2e-5)
-    np.testing.assert_allclose(longer[2], classifier, rtol=1e-4, atol=2e-5)
-
-
 def test_order_of_the_passages_moves_their_relevance_and_nothing_of_the_answer(model):
     order = [2, 0, 1]
     three = replace(FOUR[1], passages=[*FOUR[1].passages[:2], [11, 4, -3]])

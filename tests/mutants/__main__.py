@@ -53,7 +53,7 @@ class Server:
 
     def run(self, module: str, cpu: int, write: bool = False) -> dict[str, Any]:
         """Runs the tests of a module."""
-        tests, deselected = scope.TESTS[module], scope.DESELECTED
+        tests, deselected = scope.tests_of(module), scope.DESELECTED
         request = {"tests": tests, "deselected": deselected, "cpu": cpu, "write": write}
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(request) + "\n")
@@ -194,7 +194,8 @@ def main() -> int:
     # Not resolved: the link in an environment is what makes it one.
     options.python = os.path.abspath(options.python)
     options.folder = options.folder.resolve()
-    names = [name for name in scope.TESTS if not options.only or any(map(name.count, options.only))]
+    only = options.only or ["tfmrc"]
+    names = [name for name in scope.modules() if any(map(name.count, only))]
     server = None if options.report else Server(options.python, copied(options.folder / "tree"))
     totals: dict[str, int] = {}
     mutants: list[report.Mutant] = []

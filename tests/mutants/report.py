@@ -27,11 +27,6 @@ class Count(NamedTuple):
     equivalent: int
 
     @property
-    def share(self) -> float:
-        """Percent killed of all that were tried."""
-        return 100 * self.killed / self.tried if self.tried else 100.0
-
-    @property
     def score(self) -> float:
         """Percent killed of those that are not equivalent."""
         real = self.tried - self.equivalent
@@ -82,24 +77,13 @@ def counts(
 
 
 def table(counted: Mapping[str, Count]) -> list[str]:
-    """Returns the lines of a table, with the sums of the rooms and of all."""
+    """Returns the lines of a table, with the sum of all modules."""
     lines = [
-        "| module | mutants | tried | killed | equivalent | killed, percent | without equivalent |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| module | mutants | tried | killed | equivalent | killed, percent of the others |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
     ]
-    rooms: dict[str, list[Count]] = {}
-    for module, count in counted.items():
-        lines.append(_row(module.removeprefix("tfmrc/"), count))
-        rooms.setdefault(str(Path(module).parent).removeprefix("tfmrc/"), []).append(count)
-    sums = {room: _sum(each) for room, each in rooms.items()}
-    sums["all"] = _sum(list(sums.values()))
-    return lines + [_row(f"**{name}**", count) for name, count in sums.items()]
-
-
-def _sum(each: list[Count]) -> Count:
-    return Count(*(sum(column) for column in zip(*each, strict=True)))
-
-
-def _row(name: str, count: Count) -> str:
-    numbers = [f"{number:,}" for number in count]
-    return f"| {' | '.join([name, *numbers, f'{count.share:.1f}', f'{count.score:.1f}'])} |"
+    total = Count(*map(sum, zip(*counted.values(), strict=True)))
+    for name, count in {**counted, "**all**": total}.items():
+        cells = [name.removeprefix("tfmrc/"), *(f"{number:,}" for number in count)]
+        lines.append(f"| {' | '.join(cells)} | {count.score:.1f} |")
+    return lines

@@ -4,6 +4,7 @@ import ast
 import re
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
 ROOTS = (
     "tfmrc/ops",
     "tfmrc/losses",
@@ -12,74 +13,30 @@ ROOTS = (
     "tfmrc/serving/limits.py",
 )
 
-#: The tests of each module, its own first. Not its doctests, before which the tokenizer's graph is
-#: made, and nothing that takes long: a mutant that survives has run them all.
-TESTS: dict[str, tuple[str, ...]] = {
-    "tfmrc/ops/attention.py": ("tests/ops/test_attention.py",),
-    "tfmrc/ops/checks.py": ("tests/ops/test_checks.py",),
-    "tfmrc/ops/chunks.py": ("tests/ops/test_chunks.py",),
-    "tfmrc/ops/copying.py": (
-        "tests/ops/test_copying.py",
-        "tests/ops/test_copying_properties.py",
-    ),
-    "tfmrc/ops/coverage.py": ("tests/ops/test_words_and_coverage.py",),
-    "tfmrc/ops/dropout.py": (
-        "tests/ops/test_dropout.py",
-        "tests/layers/regularization/test_dropout.py",
-    ),
-    "tfmrc/ops/ids.py": ("tests/ops/test_shapes_and_positions.py",),
-    "tfmrc/ops/masking.py": ("tests/ops/test_masking.py", "tests/ops/test_copying.py"),
-    "tfmrc/ops/maxout.py": ("tests/ops/test_shapes_and_positions.py",),
-    "tfmrc/ops/mixture.py": (
-        "tests/ops/test_mixture.py",
-        "tests/layers/heads/test_pointer_generator.py",
-        "tests/layers/heads/test_copy_switch.py",
-    ),
-    "tfmrc/ops/normalization.py": ("tests/layers/encoders/test_layer_normalization.py",),
-    "tfmrc/ops/own_policy.py": ("tests/ops/test_own_policy.py",),
-    "tfmrc/ops/portable.py": ("tests/ops/test_portable.py",),
-    "tfmrc/ops/positions.py": ("tests/ops/test_shapes_and_positions.py",),
-    "tfmrc/ops/gelu.py": ("tests/ops/test_gelu.py",),
-    "tfmrc/ops/gradients.py": ("tests/ops/test_gradients.py", "tests/ops/test_attention.py"),
-    "tfmrc/ops/random_numbers.py": ("tests/ops/test_dropout.py",),
-    "tfmrc/ops/recurrence.py": ("tests/ops/test_recurrence.py",),
-    "tfmrc/ops/replica.py": ("tests/ops/test_replica.py",),
-    "tfmrc/ops/shapes.py": (
-        "tests/ops/test_shapes_and_positions.py",
-        "tests/layers/encoders/test_dense.py",
-    ),
-    "tfmrc/ops/similarity.py": ("tests/ops/test_similarity.py",),
-    "tfmrc/ops/sizes.py": ("tests/ops/test_sizes.py",),
-    "tfmrc/ops/spans.py": ("tests/ops/test_spans.py",),
-    "tfmrc/ops/words.py": (
-        "tests/ops/test_words_and_coverage.py",
-        "tests/layers/heads/test_maxout_pointer.py",
-    ),
-    "tfmrc/losses/sequence_mean.py": ("tests/losses/test_losses.py",),
-    "tfmrc/losses/sequence_nll.py": ("tests/losses/test_losses.py",),
-    "tfmrc/losses/smoothed_binary_crossentropy.py": ("tests/losses/test_losses.py",),
-    "tfmrc/losses/span_position_nll.py": ("tests/losses/test_losses.py",),
-    "tfmrc/decoding/beam.py": (
-        "tests/decoding/test_variety.py",
-        "tests/decoding/test_beam.py",
-        "tests/decoding/test_parts.py",
-    ),
-    "tfmrc/decoding/constraints.py": (
-        "tests/decoding/test_parts.py",
-        "tests/decoding/test_beam.py",
-        "tests/decoding/test_variety.py",
-    ),
-    "tfmrc/decoding/greedy.py": ("tests/decoding/test_greedy.py", "tests/decoding/test_parts.py"),
-    "tfmrc/decoding/groups.py": ("tests/decoding/test_parts.py", "tests/decoding/test_variety.py"),
-    "tfmrc/decoding/hypotheses.py": ("tests/decoding/test_beam.py",),
-    "tfmrc/decoding/sampling.py": (
-        "tests/decoding/test_parts.py",
-        "tests/decoding/test_sampling.py",
-    ),
-    "tfmrc/data/batching/dataset.py": ("tests/data/batching/test_dataset.py",),
-    "tfmrc/data/batching/sampler.py": ("tests/data/batching/test_sampler.py",),
-    "tfmrc/data/batching/training_example.py": ("tests/data/batching/test_sampler.py",),
-    "tfmrc/serving/limits.py": ("tests/serving/test_limits.py",),
+# Beside `tests/ROOM/test_NAME.py`, or in its place. Nothing that takes long: a mutant that survives
+# has run them all; and not doctests, before which the tokenizer's graph is made.
+_FURTHER = {
+    "ops/copying": "ops/test_copying_properties",
+    "ops/coverage": "ops/test_words_and_coverage",
+    "ops/dropout": "layers/regularization/test_dropout",
+    "ops/gradients": "ops/test_attention",
+    "ops/ids": "ops/test_shapes_and_positions",
+    "ops/masking": "ops/test_copying",
+    "ops/maxout": "ops/test_shapes_and_positions",
+    "ops/mixture": "layers/heads/test_pointer_generator layers/heads/test_copy_switch",
+    "ops/normalization": "layers/encoders/test_layer_normalization",
+    "ops/positions": "ops/test_shapes_and_positions",
+    "ops/random_numbers": "ops/test_dropout",
+    "ops/shapes": "ops/test_shapes_and_positions layers/encoders/test_dense",
+    "ops/words": "ops/test_words_and_coverage layers/heads/test_maxout_pointer",
+    "losses": "losses/test_losses",
+    "decoding/beam": "decoding/test_variety decoding/test_parts",
+    "decoding/constraints": "decoding/test_parts decoding/test_beam decoding/test_variety",
+    "decoding/greedy": "decoding/test_parts",
+    "decoding/groups": "decoding/test_parts decoding/test_variety",
+    "decoding/hypotheses": "decoding/test_beam",
+    "decoding/sampling": "decoding/test_parts",
+    "data/batching/training_example": "data/batching/test_sampler",
 }
 
 #: Tests that start other processes, which takes too long for every surviving mutant.
@@ -97,11 +54,19 @@ _EXCLUDED = re.compile(
 )
 
 
-def modules(root: Path) -> list[str]:
+def modules(root: Path = ROOT) -> list[str]:
     """Returns the modules in scope below a folder; `__init__.py` only imports."""
     paths = [root / each for each in ROOTS]
     files = [file for path in paths for file in ([path] if path.is_file() else path.glob("*.py"))]
     return sorted(str(file.relative_to(root)) for file in files if file.name != "__init__.py")
+
+
+def tests_of(module: str) -> tuple[str, ...]:
+    """Returns the test files that must notice a mutant of a module."""
+    room, _, name = module.removeprefix("tfmrc/").removesuffix(".py").rpartition("/")
+    further = _FURTHER.get(f"{room}/{name}") or _FURTHER.get(room, "")
+    files = [f"tests/{each}.py" for each in (f"{room}/test_{name}", *further.split())]
+    return tuple(file for file in files if (ROOT / file).is_file())
 
 
 def is_excluded(operator: str) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tfmrc
-from tests.predictors import test_daanet, test_extractive_reader, test_san
+from tests.predictors import test_extractive_reader, test_san
 from tests.running import eagerly
 from tests.serving.predictors import assert_same_arrays, make_predictor
 from tfmrc.data import Example
@@ -17,7 +17,6 @@ from tfmrc.predictors.hugging_face import load_hugging_face
 MAKE = {
     "SAN": test_san.make_predictor,
     "Masque": make_predictor,
-    "DAANet": test_daanet.made,
     "ExtractiveReader": test_extractive_reader.make,
 }
 PASSAGE = "Mt. Brannoch is 1,310.5 metres high."

@@ -6,6 +6,7 @@ import pytest
 
 import tfmrc
 from tests.serving.predictors import assert_batched_as_alone, assert_same_outputs, run_loader
+from tests.trained import made_once
 from tfmrc import models, preprocessing, text
 from tfmrc.predictors import DAANetPredictor
 
@@ -39,8 +40,11 @@ def predictor():
 
 
 @pytest.fixture(scope="module")
-def exported(predictor, tmp_path_factory):
-    return predictor.export(tmp_path_factory.mktemp("models") / "dual" / "1", **OPTIONS)
+def exported(tmp_path_factory):
+    return (
+        made_once(tmp_path_factory, "DAANet", lambda path: made().export(path / "1", **OPTIONS))
+        / "1"
+    )
 
 
 def arrays(predictor, task):
@@ -78,12 +82,13 @@ def test_requests_of_a_server_s_batch_are_answered_as_alone(exported):
         assert_batched_as_alone(exported, alone, task)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["answer", "ask"])
 def test_a_process_without_tfmrc_answers_and_asks_the_same(predictor, exported, task):
     blank = {name: [[""]] if name == "passages" else [""] for name in REQUESTS[task]}
     uneven = {name: column[:n] for n, (name, column) in enumerate(REQUESTS[task].items(), 1)}
     requests = [REQUESTS[task], blank, uneven]
-    found = run_loader("c_api_loader.py", exported, requests, signature=task)
+    found = run_loader(exported, requests, signature=task)
     assert_same_outputs(found[0]["outputs"], arrays(predictor, task))
     assert "error" not in found[1]
     assert found[2]["code"] == 3 and "as many rows" in found[2]["error"]

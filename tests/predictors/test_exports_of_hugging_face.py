@@ -45,11 +45,10 @@ def exports(tmp_path_factory):
 
 
 @pytest.mark.parametrize("python", ["this", "TensorFlow 2.20"])
-@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_another_process_reads_the_same(exports, older_python, kind, loader, python):
+def test_another_process_reads_the_same(exports, older_python, kind, python):
     exported, expected = exports[kind]
     assert expected["answer"][0] and not expected["answer"][2]
     chosen = sys.executable if python == "this" else older_python
-    (reply,) = run_loader(loader, exported, [REQUEST], chosen)
+    (reply,) = run_loader(exported, [REQUEST], chosen)
     assert_same_outputs(reply["outputs"], expected, rtol=1e-4)

@@ -1,12 +1,16 @@
 """One form of question: every answerer takes passages, in Python as in its export."""
 
+import random
+
 import numpy as np
 import pytest
 
 import tfmrc
+from tests.fuzz.texts import odd_text
 from tests.predictors import test_daanet, test_extractive_reader, test_san
 from tests.running import eagerly
 from tests.serving.predictors import EXPORT_OPTIONS, assert_same_arrays
+from tests.trained import made_once
 
 pytestmark = pytest.mark.usefixtures("exports_once")
 
@@ -14,20 +18,13 @@ QUESTION = "How high is Mt. Brannoch?"
 PASSAGES = ["Mt. Brannoch is 1,310.5 metres high.", "Who named the hill?", "A mill is high."]
 CASES = {"one": PASSAGES[:1], "three": PASSAGES, "an empty one": [PASSAGES[0], "", PASSAGES[2]]}
 MADE = {
-    "SAN": (test_san.make_predictor, {"num_return_sequences": 3}),
+    "SAN": (test_san.make_predictor, test_san.OPTIONS),
     "Masque": (None, EXPORT_OPTIONS),
-    "DAANet": (test_daanet.made, {"num_beams": 2, "num_return_sequences": 2, "max_length": 4}),
+    "DAANet": (test_daanet.made, test_daanet.OPTIONS),
     "ExtractiveReader": (test_extractive_reader.make, {"num_return_sequences": 3}),
 }
-OUTPUTS = {
-    "answer",
-    "passage",
-    "probability",
-    "answers",
-    "probabilities",
-    "truncated",
-    "is_confident",
-}
+OUTPUTS = {"answer", "passage", "probability", "answers", "probabilities"}
+OUTPUTS |= {"truncated", "is_confident"}
 OF_SPANS = {"start", "end", "starts", "ends", "answer_passages"}
 
 
@@ -38,9 +35,9 @@ def case(request, tmp_path_factory):
     if make is None:
         predictor, path = map(request.getfixturevalue, ("predictor", "exported"))
         return predictor, options, tfmrc.load(path)
-    predictor = make()
-    folder = tmp_path_factory.mktemp("exports") / request.param / "1"
-    return predictor, options, tfmrc.load(predictor.export(folder, **options))
+    predictor, name = make(), request.param
+    folder = made_once(tmp_path_factory, name, lambda path: predictor.export(path / "1", **options))
+    return predictor, options, tfmrc.load(folder / "1")
 
 
 @pytest.mark.parametrize("passages", CASES.values(), ids=CASES)
@@ -61,6 +58,20 @@ def test_an_export_answers_as_its_predictor(case, passages):
     assert expected["probabilities"].sum() <= 1 + 1e-5
     if "starts" in names and found.start >= 0:
         assert passages[found.passage][found.start : found.end] == found.text
+
+
+def test_odd_texts_get_answers_that_stand_in_them(case):
+    predictor, _, exported = case
+    rng = random.Random(7)
+    asked, texts = ([odd_text(rng) for _ in range(20)] for _ in range(2))
+    inputs = {"question": asked, "passages": [[text] for text in texts]}
+    if len(predictor.preprocessor.styles) > 1:
+        inputs["style"] = [predictor.tasks[0].style] * 20
+    outputs = exported.run("serving_default", inputs)
+    assert ((outputs["probability"] >= 0) & (outputs["probability"] <= 1 + 1e-5)).all()
+    for row, start in enumerate(outputs.get("start", ())):
+        found = texts[row].decode("utf-8", "replace")[max(start, 0) : max(outputs["end"][row], 0)]
+        assert found == outputs["answer"][row].decode("utf-8", "replace")
 
 
 def test_an_empty_passage_changes_nothing_and_no_passage_is_an_answer(case):

@@ -88,12 +88,11 @@ def test_questions_come_best_first_with_their_probabilities(predictor, arrays):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
-def test_a_process_without_tfmrc_asks_the_same(exported, arrays, loader):
+def test_a_process_without_tfmrc_asks_the_same(exported, arrays):
     wrong = {"passage": ["A hill."], "answer": ["Zoe"]}
     blank = {"passage": [""], "answer": [""]}
     long = {"passage": ["hill " * 20_000 + "Zoe"], "answer": ["Zoe"]}
-    found = run_loader(loader, exported, [REQUEST, wrong, blank, long])
+    found = run_loader(exported, [REQUEST, wrong, blank, long])
     assert_same_outputs(found[0]["outputs"], arrays)
     for refused in found[1:3]:
         assert refused["code"] == 3 and "occur in its passage" in refused["error"]

@@ -36,7 +36,7 @@ def test_the_files_are_those_of_the_recipe():
     assert (ready.FILES / ready.DIFFERENCE).stat().st_size < 4_000_000
 
 
-def test_it_answers_without_a_name(cache):
+def test_it_answers_without_a_name(cache, without_graphs):
     answer = tfmrc.pipeline("question-answering")
     assert answer(question="Who built the mill?", context=PASSAGE)["answer"] == "Anna Holt"
     [folder] = cache.glob("tfmrc/*/ready")
@@ -48,11 +48,14 @@ def test_it_answers_without_a_name(cache):
     assert (folder / "config.json").stat().st_mtime_ns == made  # the second call reads it
 
 
-def test_the_commands_know_it(cache, capsys):
+def test_the_commands_know_it(cache, capsys, without_graphs):
     assert cli.main(["answer", "--question", "Who built it?", "--passage", PASSAGE]) == 0
     assert capsys.readouterr().out.startswith("Anna Holt")
-    folder = ready.ready_exports()
-    exported = tfmrc.load(folder / "ready")
+
+
+@pytest.mark.slow
+def test_its_export_answers(cache):
+    exported = tfmrc.load(ready.ready_exports() / "ready")
     assert exported.answer(question="Who built it?", passages=[PASSAGE]).text == "Anna Holt"
 
 

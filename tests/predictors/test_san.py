@@ -10,11 +10,11 @@ import tensorflow as tf
 
 from tests.running import eagerly
 from tests.serving.predictors import (
-    LOADERS,
     assert_batched_as_alone,
     assert_same_outputs,
     run_loader,
 )
+from tests.trained import made_once
 from tfmrc import Predictor, cli, models, preprocessing, text
 from tfmrc.data import Example
 from tfmrc.ops.masking import LOG_ZERO
@@ -199,13 +199,16 @@ def test_steps_on_request(predictor):
 
 @pytest.fixture(scope="module")
 def exported(predictor, tmp_path_factory):
-    return predictor.export(tmp_path_factory.mktemp("models") / "spans" / "1", **OPTIONS)
+    return (
+        made_once(tmp_path_factory, "SAN", lambda path: predictor.export(path / "1", **OPTIONS))
+        / "1"
+    )
 
 
-@pytest.mark.parametrize("loader", LOADERS)
-def test_a_process_without_tfmrc_finds_the_same(exported, arrays, loader):
+@pytest.mark.slow
+def test_a_process_without_tfmrc_finds_the_same(exported, arrays):
     uneven = {"question": ["Who?"], "passages": [["A hill."], ["A mill."]]}
-    found, refused = run_loader(loader, exported, [REQUEST, uneven])
+    found, refused = run_loader(exported, [REQUEST, uneven])
     assert_same_outputs(found["outputs"], arrays, rtol=1e-3)
     assert refused["code"] == 3 and "questions and passages" in refused["error"]
 

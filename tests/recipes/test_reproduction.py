@@ -73,20 +73,6 @@ def test_states_one_after_another(tmp_path, recipes):
     assert _state(tmp_path, recipes).state == "run"
 
 
-def test_what_does_not_count(tmp_path, recipes):
-    runs = tmp_path / "runs"
-    _metrics(runs / "1", "a_full", "other data", {"nlg_rouge_l": 0.5})  # not the paper's data
-    _metrics(runs / "2", "a_full", "not MARCO", {"nlg_rouge_l": 0.5})
-    _metrics(runs / "3", "a_full", "MARCO", {"map": 0.5})  # not the table's score
-    _metrics(runs / "4", "someone", "MARCO", {"rouge_l": 0.5})  # not the table's system
-    _metrics(runs / "5", "b", "MARCO", {"rouge_l": 0.5})  # a stand-in is one on other data
-    for name, text in (("6", '{"training": {}}'), ("7", '{"syst')):  # being written
-        (runs / name).mkdir()
-        (runs / name / "metrics.json").write_text(text)
-    assert len(find_runs([runs])) == 5
-    assert _state(tmp_path, recipes).state == "not run"
-
-
 def test_every_table_of_the_papers_is_declared_once():
     tables = read_tables()
     labels = {(table.paper, table.label) for table in tables}

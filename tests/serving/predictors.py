@@ -7,7 +7,6 @@ from pathlib import Path
 
 import keras
 import numpy as np
-import pytest
 import tensorflow as tf
 
 from tfmrc import Predictor, losses, models, preprocessing, text, training
@@ -96,19 +95,14 @@ def train(predictor: Predictor, steps: int = 110) -> Predictor:
     return predictor
 
 
-LOADERS = [pytest.param("tf_loader.py", marks=pytest.mark.slow), "c_api_loader.py"]
-"""For a further export of operations that another test loads both ways: the stricter one always."""
-
-
 def run_loader(
-    name: str,
     folder: Path,
     requests: list[dict],
     python: str = sys.executable,
     signature: str = "serving_default",
 ):
-    """The answers of `c_api_loader.py` or `tf_loader.py`, in a process of its own."""
-    program = Path(__file__).with_name(name)
+    """The answers of `c_api_loader.py` in a process of its own, without tfmrc or Python's API."""
+    program = Path(__file__).with_name("c_api_loader.py")
     done = subprocess.run(
         [python, str(program), str(folder), signature],
         input="".join(json.dumps(request) + "\n" for request in requests),

@@ -52,7 +52,7 @@ def replies(exported):
     asked = {**ANSWERED, **REFUSED}
     mixed = joined(*(r for r, _ in ANSWERED.values()))
     requests = [*(r for r, _ in asked.values()), mixed, REQUEST]
-    found = run_loader("c_api_loader.py", exported, requests)
+    found = run_loader(exported, requests)
     return dict(zip([*asked, "mixed", "usual"], found, strict=True))
 
 

@@ -11,9 +11,6 @@ from tests.serving.predictors import REQUEST, assert_same_outputs, run_loader
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
-def test_the_export_answers_the_same_under_tensorflow_2_20(
-    exported, answer_arrays, older_python, loader
-):
-    (reply,) = run_loader(loader, exported, [REQUEST], python=older_python)
+def test_the_export_answers_the_same_under_tensorflow_2_20(exported, answer_arrays, older_python):
+    (reply,) = run_loader(exported, [REQUEST], python=older_python)
     assert_same_outputs(reply["outputs"], answer_arrays, rtol=1e-4)

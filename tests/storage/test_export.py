@@ -11,9 +11,7 @@ from tests.serving.predictors import (
     EXPORT_OPTIONS,
     REQUEST,
     STYLES,
-    assert_same_outputs,
     make_predictor,
-    run_loader,
 )
 from tfmrc.storage.export import operations, python_operations
 from tfmrc.storage.warmup import read_warmup_requests
@@ -42,17 +40,6 @@ def test_a_graph_that_calls_python_is_found():
         return inner(x)
 
     assert python_operations(outer.get_concrete_function().graph.as_graph_def()) == ["EagerPyFunc"]
-
-
-def test_a_process_without_tfmrc_gives_the_same_answers(exported, answer_arrays):
-    """In Python; in C: `tests/serving/test_bad_input.py`."""
-    alone = {name: values[1:2] for name, values in REQUEST.items()}
-    together, single = run_loader("tf_loader.py", exported, [REQUEST, alone])
-    assert_same_outputs(together["outputs"], answer_arrays)
-    assert single["outputs"]["answer"] == together["outputs"]["answer"][1:2]
-    np.testing.assert_allclose(
-        single["outputs"]["scores"], together["outputs"]["scores"][1:2], rtol=1e-5
-    )
 
 
 @pytest.mark.slow  # XLA: 14 s and 220 MiB

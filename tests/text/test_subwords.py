@@ -1,8 +1,5 @@
 """Windows of subwords against a reference in plain Python."""
 
-import pickle
-from pathlib import Path
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -153,13 +150,3 @@ def test_no_texts_have_no_windows() -> None:
     assert {values.shape[0] for values in read.values()} == {0}
     row = tf.zeros([0], tf.int32)
     assert subwords.cut([["owl"]]).part(row, row, 1).counts.shape == (0, 1)
-
-
-def test_saved_and_loaded(tmp_path: Path) -> None:
-    special = [{"content": "[SEP]", "id": SEP}]
-    own = tokenizer(length=12, overlap=3, num_separators=2, segments=False, special_tokens=special)
-    own.save_assets(tmp_path)
-    for again in (SubwordTokenizer.from_assets(tmp_path), pickle.loads(pickle.dumps(own))):
-        assert again.get_config() == own.get_config()
-        assert again.tokenize(["[SEP]owl"]).ids.to_list() == [[SEP, 8]]
-    assert SubwordTokenizer.from_assets(tmp_path, length=9).length == 9

@@ -1,5 +1,3 @@
-import copy
-import pickle
 from types import SimpleNamespace
 
 import pytest
@@ -120,19 +118,6 @@ def test_shared_rows_are_exported(tmp_path):
     again = tf.saved_model.load(str(tmp_path / "export"))
     words = tf.constant(["the", "ada", "lin", "eve", "bob"])
     assert again.lookup(words).numpy().tolist() == [4, 5, 5, 6, 7]
-
-
-def test_pickles_and_copies_look_up_the_same_words():
-    vocabulary = Vocabulary(["the"], num_oov_buckets=2, shared_words={"ada": 0, "eve": 0})
-    words = ["the", "ada", "eve", "unknown"]
-    expected = vocabulary.lookup(words).numpy().tolist()
-    vocabulary.note = "kept by copies"
-    again = pickle.loads(pickle.dumps(vocabulary))
-    copies = copy.copy(vocabulary), copy.deepcopy(vocabulary)
-    assert [part.note for part in copies] == ["kept by copies"] * 2
-    for part in (again, *copies):
-        assert part.lookup(words).numpy().tolist() == expected
-        assert (part.words, part.shared_words) == (vocabulary.words, vocabulary.shared_words)
 
 
 @pytest.mark.parametrize(

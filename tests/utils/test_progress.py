@@ -14,7 +14,7 @@ def clock(monkeypatch):
 
 
 def test_examples_are_counted(clock, capsys):
-    with progress.shown():
+    with progress.show_progress():
         assert list(progress.counted("abcd", "predicting", "examples")) == list("abcd")
     assert list(progress.counted("abcd", "predicting", "examples")) == list("abcd")
     assert capsys.readouterr().err.splitlines() == [
@@ -26,7 +26,7 @@ def test_examples_are_counted(clock, capsys):
 def test_a_file_is_measured_in_bytes(clock, capsys, tmp_path):
     path = tmp_path / "a.json"
     path.write_bytes(b" " * 3_000_000)
-    with progress.shown(), open_binary(path) as file:
+    with progress.show_progress(), open_binary(path) as file:
         while file.read(1_000_000):
             continue
     first = capsys.readouterr().err.splitlines()[0]

@@ -6,7 +6,9 @@ from typing import Any
 
 import tensorflow as tf
 
-INSTALL = 'pip install "tensorflow-hub>=0.16.1" tf-keras "setuptools<81"'
+from tfmrc.utils.optional import optional_import
+
+PACKAGES = '"tensorflow-hub>=0.16.1" tf-keras "setuptools<81"'
 SIGNATURE = "tokens"
 
 __all__ = ["HubELMo"]
@@ -97,11 +99,6 @@ class HubELMo(tf.Module):
 def _resolved(handle: str) -> Path:
     if "://" not in handle:
         return Path(handle)
-    try:
+    with optional_import(PACKAGES):  # or pass the folder of the unpacked module
         import tensorflow_hub
-    except ImportError as error:
-        raise ImportError(
-            f"A URL needs tensorflow-hub, which cannot be imported ({error}): {INSTALL}. "
-            f"Alternatively, pass the folder of the unpacked module. Received: handle={handle!r}"
-        ) from error
     return Path(tensorflow_hub.resolve(handle))

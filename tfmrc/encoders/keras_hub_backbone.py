@@ -12,6 +12,7 @@ from tfmrc.encoders.flat_transformer import layer_norm
 from tfmrc.layers.regularization.dropout import replica_seed
 from tfmrc.ops.gelu import exact_gelu
 from tfmrc.utils import keras_private
+from tfmrc.utils.optional import optional_import
 
 
 def import_keras_hub() -> Any:
@@ -20,12 +21,8 @@ def import_keras_hub() -> Any:
     Raises:
         ImportError: keras-hub is not installed.
     """
-    try:
+    with optional_import("tfmrc[encoders]"):
         import keras_hub
-    except ImportError as error:
-        raise ImportError(
-            "Pretrained encoders need keras-hub: pip install tfmrc[encoders]"
-        ) from error
     return keras_hub
 
 

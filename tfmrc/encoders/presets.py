@@ -131,12 +131,8 @@ def _load(preset: Any, random: bool, options: dict[str, Any]) -> Encoder:
     windows = {name: options.pop(name) for name in _TOKENIZER_OPTIONS if name in options}
     folder = user_path(preset)
     if not (folder / "config.json").is_file():
-        try:
-            return _from_keras_hub(str(preset), random, windows, card, options)
-        except ValueError as error:
-            if "preset identifier" not in str(error):
-                raise
-            raise ValueError(_unknown(str(preset))) from error
+        check_preset(str(preset))
+        return _from_keras_hub(str(preset), random, windows, card, options)
     config = read_json(folder / "config.json")
     if is_transformers(config):
         return _from_hugging_face(folder, config, random, windows, card, options)

@@ -10,6 +10,8 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
+from tfmrc.utils.optional import optional_import
+
 __all__ = ["read_state_dict"]
 
 BFLOAT16 = "bfloat16"
@@ -185,10 +187,8 @@ def _float32(bits: np.ndarray) -> np.ndarray:
 def _safetensors(path: Path) -> dict[str, np.ndarray]:
     import ml_dtypes  # with Keras; gives NumPy the type of bfloat16
 
-    try:
+    with optional_import("safetensors"):
         from safetensors.numpy import load_file
-    except ImportError as error:
-        raise ImportError(f"{path} needs safetensors: pip install safetensors") from error
     return {
         name: array.astype(np.float32) if array.dtype == ml_dtypes.bfloat16 else array
         for name, array in load_file(path).items()

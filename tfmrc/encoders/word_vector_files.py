@@ -13,6 +13,7 @@ import numpy as np
 
 from tfmrc.encoders.word_vectors import BREAKS, KEYS, WordVectors, compared_form
 from tfmrc.utils.files import user_path
+from tfmrc.utils.optional import optional_import
 
 __all__ = ["load_word_vectors"]
 
@@ -119,12 +120,8 @@ def _text(path: Path, packed: bool, wanted: set[str] | None, limit: int | None) 
 
 
 def _by_gensim(path: Path, is_fasttext: bool, limit: int | None) -> Any:
-    try:
+    with optional_import("gensim"):
         from gensim.models import KeyedVectors, fasttext
-    except ImportError as error:
-        raise ImportError(
-            f"Word vectors in a binary format need gensim: pip install gensim. Received: {path}"
-        ) from error
     if is_fasttext:
         return fasttext.load_facebook_vectors(path)
     return KeyedVectors.load_word2vec_format(path, binary=True, limit=limit)

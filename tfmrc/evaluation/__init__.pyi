@@ -3,7 +3,6 @@ from .files.predictions import (
     PredictionWriter as PredictionWriter,
     read_answers as read_answers,
     read_predictions as read_predictions,
-    write_predictions as write_predictions,
 )
 from .files.references import Reference as Reference, read_references as read_references
 from .metrics.adversarial import score_adversarial_squad as score_adversarial_squad

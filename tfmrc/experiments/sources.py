@@ -364,8 +364,8 @@ def read_questions(
     return records
 
 
-def say_broken(count: int, errors: Sequence[RecordError], what: str) -> None:
-    """Says on standard error how many records are broken, with the first five reasons."""
+def print_broken_records(count: int, errors: Sequence[RecordError], what: str) -> None:
+    """Prints to standard error how many records are broken, with the first five reasons."""
     if count:
         lines = [f"{count:,} broken records {what}:", *(f"  {error}" for error in errors[:5])]
         print("\n".join(lines), file=sys.stderr, flush=True)

@@ -292,7 +292,7 @@ class DAANet(Model):
         )  # fmt: skip
 
     def build_character_embedding(self):
-        """Returns the layer from characters `[B, n, c]` to a vector per word (daanet-04)."""
+        """Returns the layer from characters `[B, n, c]` to a vector per word."""
         a = self.arguments
         return CharacterEmbedding(
             a.num_characters, a.character_dim, a.character_dim, stddev=a.initializer_stddev,
@@ -318,7 +318,7 @@ class DAANet(Model):
         )
 
     def build_context_encoder(self, name):
-        """Returns the encoder of the passage."""
+        """Returns the encoder of the passage: `layer(words, padding_mask=mask)`."""
         return self._build_encoder(name, causal=False)
 
     def build_causal_encoder(self, name):
@@ -337,7 +337,7 @@ class DAANet(Model):
         return linear(self.num_generable, stddev=None, name=name, dtype=self.arguments.dtype)
 
     def build_fold(self, name):
-        """Returns one fold of a task, see `tfmrc.layers.MultiplicativeAttention` for its call."""
+        """Returns a fold of a task, `layer(x, y, y_mask)`: `MultiplicativeAttention`."""
         a = self.arguments
         return MultiplicativeAttention(a.attention_dim or a.hidden_dim, name=name, dtype=a.dtype)
 
@@ -347,7 +347,7 @@ class DAANet(Model):
         return linear(a.inner_dim, stddev=None, activation="tanh", name=name, dtype=a.dtype)
 
     def build_switch(self, name):
-        """Returns the copy mechanism, see `tfmrc.layers.CopySwitch` for its calls."""
+        """Returns the copy mechanism: `CopySwitch`."""
         return CopySwitch(copy=self.arguments.copy, name=name, dtype=self.arguments.dtype)
 
     # === From ids to probabilities ===

@@ -333,7 +333,7 @@ class Masque(GenerationMixin, Model):
         )  # fmt: skip
 
     def build_highway(self, name):
-        """Returns the highway network of the reader or the decoder."""
+        """Returns the highway network of the reader or the decoder: `layer(words)`."""
         return Highway(2, self.arguments.dropout, name=name, **self._options)
 
     def build_projection(self, units, name):
@@ -341,13 +341,13 @@ class Masque(GenerationMixin, Model):
         return linear(units, name=name, **self._options)
 
     def build_positions(self, name):
-        """Returns the positions of the reader or the decoder; None with a contextual embedding."""
+        """Returns the positions: `layer(words)`, in decoding `layer(words, position)`; or None."""
         if self.contextual_embedding is not None:
             return None
         return PositionEmbedding(name=name, dtype=self.arguments.dtype)
 
     def build_encoder_block(self, name):
-        """Returns one block of the shared encoder, or of the question's or passages' modelling."""
+        """Returns a block of the shared or modelling encoder: `layer(words, padding_mask=mask)`."""
         a = self.arguments
         encoder_block, _ = BLOCKS[a.block]
         return encoder_block(
@@ -355,7 +355,7 @@ class Masque(GenerationMixin, Model):
         )
 
     def build_dual_attention(self):
-        """Returns the dual attention, see `tfmrc.layers.DualAttention` for its call."""
+        """Returns `layer(passages, question, passage_mask, question_mask)` to new ones of both."""
         return DualAttention(
             similarity_init=self.arguments.similarity_init, name="dual_attention", **self._options
         )
@@ -385,7 +385,7 @@ class Masque(GenerationMixin, Model):
         )
 
     def build_decoder_block(self, name):
-        """Returns one block of the decoder."""
+        """Returns a block of the decoder; its `project(memories, masks)` is what all steps read."""
         a = self.arguments
         _, decoder_block = BLOCKS[a.block]
         return decoder_block(

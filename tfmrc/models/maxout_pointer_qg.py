@@ -214,7 +214,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         )
 
     def build_encoder_layer(self, name):
-        """Returns one layer of the encoder: words and padding mask to words and last states."""
+        """Returns `layer(words, padding_mask=mask)` to words and last states (hidden, cell)."""
         a = self.arguments
         return BidirectionalLSTM(a.hidden_dim, return_state=True, name=name, dtype=a.dtype)
 
@@ -227,7 +227,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         return GatedSelfAttention(name="gated_self_attention", dtype=self.arguments.dtype)
 
     def build_decoder(self):
-        """Returns the decoder, see `tfmrc.layers.InputFeedingDecoder` for its calls."""
+        """Returns the decoder: `InputFeedingDecoder`."""
         a = self.arguments
         return InputFeedingDecoder(
             a.hidden_dim, a.num_layers, a.dropout, a.attention, name="decoder", dtype=a.dtype
@@ -238,7 +238,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         return Dense(self.num_generable, name="generator", dtype=self.arguments.dtype)
 
     def build_pointer(self):
-        """Returns the copy mechanism, see `tfmrc.layers.MaxoutPointer` for its calls."""
+        """Returns the copy mechanism: `MaxoutPointer`."""
         return MaxoutPointer(self.arguments.copy, name="pointer", dtype=self.arguments.dtype)
 
     # === The encoder ===

@@ -227,7 +227,7 @@ class SAN(Model):
         )  # fmt: skip
 
     def build_contextual_encoding(self):
-        """Returns the encoder that question and passage share."""
+        """Returns the encoder of question and passage: `layer(words, padding_mask=mask)`."""
         a = self.arguments
         return StackedBiLSTM(
             a.units, a.num_layers, a.dropout, seed=self._seed(1), name="contextual_encoding",
@@ -242,7 +242,7 @@ class SAN(Model):
         )
 
     def build_answer_module(self):
-        """Returns the answer module, see `tfmrc.layers.AnswerModule` for its call."""
+        """Returns the answer module, to a dict of `begin` and `end` `[B, n]`: `AnswerModule`."""
         a = self.arguments
         options = {} if a.answer in ("one_step", "linear") else {"num_steps": a.num_steps}
         if a.answer == "stochastic":

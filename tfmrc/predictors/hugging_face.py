@@ -34,6 +34,7 @@ from tfmrc.storage.folders import check_target, new_folder
 from tfmrc.storage.manifest import manifest_of, verify_files
 from tfmrc.storage.parts import CALIBRATION
 from tfmrc.utils.files import check_links, read_json, user_path
+from tfmrc.utils.optional import optional_import
 
 __all__ = [
     "is_hugging_face",
@@ -137,13 +138,8 @@ def local_folder(folder: str | PathLike[str]) -> Path:
     name = fspath(folder)
     if not name.startswith(HUB):
         return user_path(folder)
-    try:
+    with optional_import("huggingface_hub"):
         import huggingface_hub
-    except ImportError as error:
-        raise ImportError(
-            "A name of the hub needs the package huggingface_hub: pip install huggingface_hub. "
-            f"Received: {name!r}"
-        ) from error
     name, _, revision = name.removeprefix(HUB).partition("@")
     for patterns in (FILES, (*FILES, PICKLE)):
         path = huggingface_hub.snapshot_download(
@@ -179,12 +175,8 @@ def save_hugging_face(predictor: ExtractiveReaderPredictor, folder: str | PathLi
         ValueError: The model is an ensemble, or the encoder mixes its layers, which the form does
             not have.
     """
-    try:
+    with optional_import("tfmrc[encoders]"):
         from safetensors.numpy import save_file
-    except ImportError as error:
-        raise ImportError(
-            "Writing this form needs safetensors: pip install tfmrc[encoders]"
-        ) from error
     model, subwords = predictor.model, predictor.preprocessor.subwords
     if not isinstance(model, ExtractiveReader):
         raise ValueError(

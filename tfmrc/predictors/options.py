@@ -8,10 +8,23 @@ from tfmrc.utils.arguments import check_whole_numbers
 __all__ = ["DecodingOptions", "QuestionOptions", "ReaderOptions", "SpanOptions"]
 
 OF_SAMPLING = ("temperature", "top_k", "top_p")
+FROM_ONE = ("num_beams", "num_return_sequences", "max_length", "num_steps", "max_answers")
+
+
+class _Options:
+    def __post_init__(self) -> None:
+        numbers = {name: getattr(self, name, None) for name in FROM_ONE}
+        check_whole_numbers(1, **{name: n for name, n in numbers.items() if n is not None})
+        least = getattr(self, "min_probability", None)
+        if least is not None and not 0 <= least <= 1:
+            raise ValueError(
+                "`min_probability` is a probability, from 0 to 1. "
+                f"Received: min_probability={least!r}"
+            )
 
 
 @dataclass(frozen=True)
-class DecodingOptions:
+class DecodingOptions(_Options):
     """Options of generation, fixed when a graph is built.
 
     Attributes:
@@ -48,8 +61,7 @@ class DecodingOptions:
 
     Raises:
         ValueError: If a number is no int of at least 1, `min_probability` no probability, or an
-            option of sampling is given without
-            `sampling`.
+            option of sampling is given without `sampling`.
     """
 
     num_beams: int = 1
@@ -70,8 +82,7 @@ class DecodingOptions:
     min_probability: float | None = None
 
     def __post_init__(self) -> None:
-        check_positive(self, "num_beams", "num_return_sequences", "max_length")
-        check_probability(self)
+        super().__post_init__()
         for field in fields(DecodingOptions):
             value = getattr(self, field.name)
             if field.name in OF_SAMPLING and value != field.default and not self.sampling:
@@ -110,13 +121,9 @@ class QuestionOptions(DecodingOptions):
 
     max_answers: int = 8
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_positive(self, "max_answers")
-
 
 @dataclass(frozen=True)
-class SpanOptions:
+class SpanOptions(_Options):
     """Options of the search for a span, fixed when a graph is built.
 
     Attributes:
@@ -140,13 +147,9 @@ class SpanOptions:
     return_steps: bool = False
     min_probability: float | None = None
 
-    def __post_init__(self) -> None:
-        check_positive(self, "num_return_sequences", "max_length", "num_steps")
-        check_probability(self)
-
 
 @dataclass(frozen=True)
-class ReaderOptions:
+class ReaderOptions(_Options):
     """Options of an extractive reader, fixed when a graph is built.
 
     Attributes:
@@ -169,22 +172,3 @@ class ReaderOptions:
     align_to_words: bool = True
     handle_impossible_answer: bool = False
     min_probability: float | None = None
-
-    def __post_init__(self) -> None:
-        check_positive(self, "num_return_sequences", "max_length")
-        check_probability(self)
-
-
-def check_positive(options: Any, *names: str) -> None:
-    """Raises a ValueError if an option is neither None nor an int of at least 1."""
-    values = {name: getattr(options, name) for name in names}
-    check_whole_numbers(1, **{name: value for name, value in values.items() if value is not None})
-
-
-def check_probability(options: Any) -> None:
-    """Raises a ValueError if `min_probability` is neither None nor from 0 to 1."""
-    value = options.min_probability
-    if value is not None and not 0 <= value <= 1:
-        raise ValueError(
-            f"`min_probability` is a probability, from 0 to 1. Received: min_probability={value!r}"
-        )

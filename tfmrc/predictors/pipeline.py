@@ -24,9 +24,9 @@ def pipeline(task: str, model: Any = "ready", dtype: Any = None, **options: Any)
         A `tfmrc.predictors.QuestionAnsweringPipeline`.
 
     Raises:
-        TypeError: An option is unknown.
-        ValueError: The task is unknown, `dtype` is given for a folder of another model than
-            a reader of Hugging Face, or an argument of transformers asks for something else.
+        TypeError: An option is unknown, or an argument of transformers asks for something else.
+        ValueError: The task is unknown, or `dtype` is given for a folder of another model than
+            a reader of Hugging Face.
         FileNotFoundError: The folder does not exist.
 
     Example:
@@ -45,12 +45,8 @@ def pipeline(task: str, model: Any = "ready", dtype: Any = None, **options: Any)
     # Arguments of transformers.pipeline that would change something if they said anything else.
     usual = {"device": ("-1", "cpu"), "framework": ("tf",), "tokenizer": (str(model),)}
     for name, values in usual.items():
-        value = options.pop(name, None)
-        if value is not None and str(value) not in values:
-            raise ValueError(
-                f"`{name}` must be {' or '.join(values)}, or nothing: TensorFlow selects the "
-                f"device, and the tokenizer is the model's. Received: {name}={value!r:.80}"
-            )
+        if str(options.get(name)) in ("None", *values):
+            options.pop(name, None)  # any other value is refused below
     if isinstance(model, str | PathLike):
         model = load(model, dtype=dtype)
     return QuestionAnsweringPipeline(model, **options)

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 from urllib.parse import quote, unquote, urlsplit
 
-try:
+from tfmrc.utils.optional import optional_import
+
+with optional_import("tfmrc[serve]"):
     import httpx
-except ImportError as error:
-    raise ImportError(f"{error}. Install it with `pip install tfmrc[serve]`.") from error
 
 from tfmrc.predictors.errors import RequestError
 from tfmrc.predictors.generated import GeneratedText

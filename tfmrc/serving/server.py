@@ -13,7 +13,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-try:
+from tfmrc.utils.optional import optional_import
+
+with optional_import("tfmrc[serve]"):
     import grpc
     import uvicorn
 
@@ -21,8 +23,6 @@ try:
     from tfmrc.serving.grpc_services import add_services
     from tfmrc.serving.metrics import Metrics
     from tfmrc.serving.rest import rest_application
-except ImportError as error:
-    raise ImportError(f"{error}. Install it with `pip install tfmrc[serve]`.") from error
 
 from tfmrc.predictors.versions import find_models, newest_version
 from tfmrc.serving.limits import Limits

@@ -19,6 +19,7 @@ from tfmrc.text.normalizers import normalizers_of
 from tfmrc.text.special_tokens import SpecialTokens
 from tfmrc.text.text_pieces import Spelling, TextPieces, Words, assemble, spell
 from tfmrc.text.unigram import Unigram
+from tfmrc.utils.optional import optional_import
 
 FILE_NAME = "unigram.json"
 SPACE, META_SPACE = ord(" "), ord("▁")
@@ -105,12 +106,8 @@ class UnigramPieces(tf.Module):
         Raises:
             ImportError: `sentencepiece` is missing.
         """
-        try:
+        with optional_import("tfmrc[encoders]"):
             from sentencepiece import sentencepiece_model_pb2 as messages
-        except ImportError as error:
-            raise ImportError(
-                "A SentencePiece model needs the package sentencepiece: pip install tfmrc[encoders]"
-            ) from error
         proto = messages.ModelProto.FromString(model)  # type: ignore[attr-defined]
         vocabulary = [(piece.piece, piece.score) for piece in proto.pieces]
         unknown_id = proto.trainer_spec.unk_id

@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 Item = TypeVar("Item")
 
 SECONDS = 10  # between two lines
-_SHOWN = ContextVar("shown", default=False)
+_SHOWN = ContextVar("show_progress", default=False)
 
 
 @contextmanager
-def shown(is_shown: bool = True) -> Iterator[None]:
+def show_progress(is_shown: bool = True) -> Iterator[None]:
     """Shows the progress of what is read and predicted inside the block."""
     token = _SHOWN.set(is_shown)
     try:

@@ -1,7 +1,6 @@
 """Prediction files: writing, resuming, reading, and errors that name file and line."""
 
 import gzip
-from types import SimpleNamespace
 
 import pytest
 
@@ -10,7 +9,6 @@ from tfmrc.evaluation import (
     PredictionWriter,
     read_answers,
     read_predictions,
-    write_predictions,
 )
 
 FULL = Prediction(
@@ -152,21 +150,3 @@ def test_other_forms_are_refused(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(ValueError, match=message):
         read_answers(path)
-
-
-def test_a_model_that_is_interrupted_is_asked_nothing_twice(tmp_path):
-    path, asked = tmp_path / "run.jsonl", []
-
-    class Model:
-        def predict(self, examples):
-            for example in examples:
-                asked.append(example.id)
-                yield Prediction(example.id, example.id.upper(), "qa")
-                if example.id == "b" and len(asked) == 2:
-                    raise KeyboardInterrupt
-
-    examples = [SimpleNamespace(id=name) for name in "abcd"]
-    with pytest.raises(KeyboardInterrupt):
-        write_predictions(Model(), examples, path, style="qa")
-    assert write_predictions(Model(), examples, path, style="qa") == 2
-    assert asked == list("abcd") == list(read_predictions(path))

@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.growth import growth
 from tfmrc.evaluation import first_sentence, most_similar_sentence
 from tfmrc.evaluation.metrics.baselines import sentences
 
@@ -31,5 +30,6 @@ def test_most_similar_sentence():
 
 
 @pytest.mark.parametrize("piece", ["!", '."', " ", ". ("])
-def test_time_of_sentences_is_linear(piece):
-    assert growth(sentences, lambda n: piece * n + "a", 2000) < 8
+def test_long_texts(piece):
+    """In quadratic time they would not end."""
+    assert "".join(sentences(piece * 100_000 + "a")).endswith("a")

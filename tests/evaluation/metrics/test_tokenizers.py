@@ -6,7 +6,6 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from tests.growth import growth
 from tfmrc.evaluation import get_tokenizer, score_answers
 
 ENGLISH = get_tokenizer("english")
@@ -85,8 +84,9 @@ SHAPES = {
 
 @pytest.mark.parametrize("name", ["english", "unicode"])
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
-def test_time_is_linear_in_the_text(name, shape):
-    assert growth(get_tokenizer(name), shape, 2000) < 8
+def test_long_texts(name, shape):
+    """In quadratic time they would not end."""
+    get_tokenizer(name)(shape(100_000))
 
 
 UNICODE_CASES = {

@@ -1,4 +1,3 @@
-import keras
 import numpy as np
 import pytest
 from keras import Variable, ops
@@ -37,17 +36,6 @@ def test_values_and_gradients():
     )
 
 
-def test_shut_gate_carries_and_open_gate_transforms():
-    layer = Highway(num_layers=1)
-    x = arrays({"x": (1, 4)})["x"]
-    layer(x)
-    gate = layer.gates[0]
-    gate.bias.assign(np.full(4, -40.0))
-    np.testing.assert_allclose(layer(x), x, atol=1e-6)
-    gate.bias.assign(np.full(4, 40.0))
-    np.testing.assert_allclose(layer(x), np.maximum(layer.transforms[0](x), 0.0), atol=1e-6)
-
-
 def test_dropout_acts_in_training_alone():
     layer = Highway(dropout=0.5)
     x = np.ones((1, 200), "float32")
@@ -61,17 +49,3 @@ def test_initial_weights(stddev):
     layer.build((None, 100))
     assert np.std(layer.transforms[0].kernel) == pytest.approx(stddev, rel=0.05)
     np.testing.assert_array_equal(layer.gates[0].bias, 0.0)
-
-
-def test_layers_within_may_have_a_policy_of_their_own():
-    policies = keras.dtype_policies.DTypePolicyMap(default_policy="float32")
-    policies["decoder_highway/.*"] = "bfloat16"
-    x = np.ones((1, 2, 4), "float32")
-    layer = Highway(name="decoder_highway", dtype=policies)
-    found = layer(x)
-    assert {transform.compute_dtype for transform in layer.transforms} == {"bfloat16"}
-    assert keras.backend.standardize_dtype(found.dtype) == "float32"
-    plain = Highway()
-    plain.build(x.shape)
-    plain.set_weights(layer.get_weights())
-    np.testing.assert_allclose(found, plain(x), atol=0.01)

@@ -131,14 +131,6 @@ def test_gradients(built):
     same_gradients(scalar, {**inputs, **weights.named(built)}, total, positions=6)
 
 
-def test_later_words_change_nothing_before(built):
-    later = {**INPUTS, "words": INPUTS["words"].copy()}
-    later["words"][:, 2:] += 1.0
-    before, after = (np.array(call(built, x)["states"]) for x in (INPUTS, later))
-    np.testing.assert_array_equal(before[:, :2], after[:, :2])
-    assert (before[:, 2] != after[:, 2]).any()
-
-
 def test_dropout_works_between_layers_and_anew_at_every_step():
     layer = InputFeedingDecoder(units=200, num_layers=2, dropout=0.5, attention=False)
     words = np.zeros((1, 40, 2), "float32")

@@ -91,16 +91,6 @@ def test_distribution_of_a_step_is_the_merged_one_and_sums_to_one(combine):
                 assert log_p[b, t, word] == np.float32(LOG_ZERO)
 
 
-@VARIANTS
-def test_targets_have_the_probability_that_a_step_gives_them(combine):
-    layer = MaxoutPointer(combine)
-    log_p = np.array(layer.distribution(layer(**INPUTS, source_ids=SOURCE), SOURCE))
-    for word in range(G + M):
-        targets = np.full((3, T), word, "int32")
-        forced = layer(**INPUTS, source_ids=SOURCE, target_ids=targets)["log_probability"]
-        np.testing.assert_allclose(forced, log_p[..., word], rtol=1e-4, atol=1e-5)
-
-
 def test_parts_say_what_is_generated_and_what_is_copied():
     parts = MaxoutPointer("max")(**INPUTS, source_ids=SOURCE, target_ids=TARGETS)
     shares = np.exp(parts["log_parts"])

@@ -190,15 +190,6 @@ def test_distribution_is_the_brute_force_one_and_sums_to_one(built, prior):
                 assert log_p[b, t, word] == np.float32(LOG_ZERO)
 
 
-def test_step_and_teacher_forcing_give_a_word_the_same_probability(built):
-    layer, inputs, _, _ = built
-    log_p = np.array(layer.distribution(call(layer, inputs), SOURCE))
-    for word in range(G + S):
-        targets = np.full((4, T), word, "int32")
-        forced = np.array(call(layer, inputs, target_ids=targets)["log_probability"])
-        np.testing.assert_allclose(forced, log_p[..., word], rtol=1e-4, atol=1e-5)
-
-
 @pytest.mark.equation("masque-20")
 def test_missing_source_has_no_weight_in_the_mixture(built):
     layer, inputs, _, _ = built

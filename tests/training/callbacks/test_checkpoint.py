@@ -125,17 +125,14 @@ def test_accumulated_gradients_are_resumed(tmp_path):
     assert_equal_weights(whole, run(tmp_path / "two"))
 
 
-@pytest.mark.parametrize("damage", ["cut", "bits", "empty"])
-def test_a_damaged_checkpoint_is_passed_over(tmp_path, unbroken, damage):
+def test_a_damaged_checkpoint_is_passed_over(tmp_path, unbroken):
     fit(tmp_path, 2, every_steps=3)
     newest = sorted(tmp_path.iterdir())[-1]
     whole = newest.read_bytes()
-    damaged = {"cut": [whole[:500]], "empty": [b""]}.get(damage)
-    if damaged is None:  # in an array's header, in its numbers, in the header of a member
-        first = whole.index(b"NUMPY")
-        places = [first + 2, first + 130, whole.rindex(b"PK\x01\x02") + 10]
-        damaged = [whole[:n] + bytes([whole[n] ^ 1]) + whole[n + 1 :] for n in places]
-    for content in damaged:
+    first = whole.index(b"NUMPY")  # bits in an array's header, its numbers, a member's header
+    places = [first + 2, first + 130, whole.rindex(b"PK\x01\x02") + 10]
+    bits = [whole[:n] + bytes([whole[n] ^ 1]) + whole[n + 1 :] for n in places]
+    for content in (whole[:500], b"", *bits):
         newest.write_bytes(content)
         with pytest.warns(UserWarning, match="Skipping a damaged checkpoint: .*cannot be read"):
             checkpoint = training.Checkpoint(tmp_path)

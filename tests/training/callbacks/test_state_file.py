@@ -52,22 +52,6 @@ def test_everything_comes_back_to_the_bit(path, variables):
     np.testing.assert_array_equal(arrays["half"], np.array(variables["half"]))
 
 
-def test_any_changed_bit_is_noticed_or_without_effect(tmp_path):
-    """The checksums are those of the archive; dates and permissions of members do not matter."""
-    path = tmp_path / "state.npz"
-    write_state(path, {"model/0": keras.Variable([1.0, 2.0])}, {"epoch": 1})
-    whole, noticed = path.read_bytes(), 0
-    for place in range(len(whole)):
-        path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
-        try:
-            arrays, facts = read_state(path)
-        except ValueError:
-            noticed += 1
-            continue
-        assert facts == {"epoch": 1} and arrays["model/0"].tolist() == [1.0, 2.0]
-    assert noticed > 0.6 * len(whole)
-
-
 def test_a_failed_write_leaves_the_old_file(path, variables, monkeypatch):
     with pytest.raises(TypeError):
         write_state(path, variables, {"what": object()})

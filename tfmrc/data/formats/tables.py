@@ -17,6 +17,7 @@ from tfmrc.data.formats.rows import BlankAnswers, example_of, plain
 from tfmrc.data.formats.written_values import written_value
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_text
 from tfmrc.utils.arguments import suggestion
+from tfmrc.utils.optional import optional_import
 from tfmrc.utils.progress import Progress
 
 # Column names that are recognised for each field, the first one first.
@@ -238,10 +239,8 @@ def _json(path: Any, report: Report, columns: Columns) -> Rows:
 
 
 def _excel(path: Any, report: Report, columns: Columns) -> Rows:
-    try:
+    with optional_import("tfmrc[excel]"):
         from openpyxl import load_workbook
-    except ImportError as error:
-        raise ImportError("Excel files need openpyxl: pip install tfmrc[excel]") from error
     try:
         sheet = load_workbook(path, read_only=True, data_only=True).worksheets[0]
     except (BadZipFile, KeyError) as error:
@@ -258,11 +257,9 @@ def _excel(path: Any, report: Report, columns: Columns) -> Rows:
 
 
 def _parquet(path: Any, report: Report, columns: Columns) -> Rows:
-    try:
+    with optional_import("tfmrc[parquet]"):
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
-    except ImportError as error:
-        raise ImportError("Parquet files need pyarrow: pip install tfmrc[parquet]") from error
     number = 0
     try:
         with ParquetFile(path) as file:

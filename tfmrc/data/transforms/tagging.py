@@ -11,6 +11,7 @@ import numpy as np
 
 from tfmrc.data.batching.training_example import TrainingExample
 from tfmrc.utils.files import write_text
+from tfmrc.utils.optional import optional_import
 from tfmrc.utils.progress import counted
 
 KINDS = ("lemmas", "pos", "ner")
@@ -30,13 +31,11 @@ def spacy_tagger(model: str, processes: int = 1) -> tuple[str, TagWords]:
         The pipeline's name and version, and the tagger. A word without an entity has the type "-".
 
     Raises:
-        ValueError: spaCy is not installed; the message has the install command.
+        ImportError: spaCy is not installed.
         OSError: The pipeline is not installed.
     """
-    try:
+    with optional_import("tfmrc[spacy]"):
         import spacy
-    except ImportError as error:
-        raise ValueError("Tags need spaCy: pip install tfmrc[spacy]") from error
     pipeline = spacy.load(model)
     name = f"spacy {spacy.__version__} {model} {pipeline.meta.get('version', '')}".strip()
     return name, words_tagger(pipeline, processes)

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -240,42 +240,6 @@ class PredictionWriter:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def write_predictions(
-    source: Any, examples: Iterable[Any], path: str | Path, *, style: str = ""
-) -> int:
-    """Predicts a stream of examples into a file of JSON lines, and resumes an interrupted file.
-
-    Examples that the file already answers in this style are skipped.
-
-    Args:
-        source: The model, or a wrapper around it: its `predict(examples)` yields one `Prediction`
-            per example, in order.
-        examples: iterable. Objects with an `id`, such as `tfmrc.data.Example`.
-        path: str or path. The file.
-        style: str. The style of the predictions. Default: "".
-
-    Returns:
-        The number of predictions that this call wrote.
-
-    Example:
-
-    >>> import tempfile, types
-    >>> class Echo:
-    ...     def predict(self, examples):
-    ...         return (Prediction(example.id, example.id.upper()) for example in examples)
-    >>> examples = [types.SimpleNamespace(id=name) for name in "ab"]
-    >>> path = tempfile.mkdtemp() + "/predictions.jsonl"
-    >>> write_predictions(Echo(), examples, path), write_predictions(Echo(), examples, path)
-    (2, 0)
-    """
-    with PredictionWriter(path, resume=True) as writer:
-        before = len(writer.done)
-        left = (example for example in examples if (example.id, style) not in writer.done)
-        for prediction in source.predict(left):
-            writer.write(prediction)
-        return len(writer.done) - before
 
 
 def _lock(file: IO[str], path: Path) -> None:

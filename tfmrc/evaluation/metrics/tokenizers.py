@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from tfmrc.evaluation.metrics.score import package_version
+from tfmrc.utils.optional import optional_import
 
 # Units that are cut from the number they follow ("5km" is two words, "sp2" and "1st" are one).
 _UNITS = (
@@ -153,13 +154,8 @@ def _ranges(holds: Callable[[str], bool]) -> Iterator[str]:
 
 
 def _spacy() -> Tokenizer:
-    try:
+    with optional_import("tfmrc[spacy]"):  # or use tokenizer="english"
         import spacy
-    except ImportError as error:
-        raise ImportError(
-            "The tokenizer of the official MS MARCO script needs spaCy: pip install spacy "
-            "(or use tokenizer='english'). Received: tokenizer='spacy'"
-        ) from error
     tokenize = spacy.blank("en").tokenizer
 
     def split(text: str) -> list[str]:

@@ -32,13 +32,18 @@ from tfmrc.experiments.scoring import (
     score_source,
 )
 from tfmrc.experiments.settings import Evaluation, Experiment, Source
-from tfmrc.experiments.sources import data_folder, read_questions, say_broken, table_columns
-from tfmrc.utils.progress import shown
+from tfmrc.experiments.sources import (
+    data_folder,
+    print_broken_records,
+    read_questions,
+    table_columns,
+)
+from tfmrc.utils.progress import show_progress
 
 __all__ = ["evaluate", "verdict"]
 
 
-@shown()
+@show_progress()
 def evaluate(
     folder: str | Path,
     questions: str | Path | None = None,
@@ -296,7 +301,7 @@ def _evaluate_file(
     records = read_questions(questions, columns, usual, on_error, labels="texts")
     examples = [record for record in records if isinstance(record, Example)]
     errors = [record for record in records if isinstance(record, RecordError)]
-    say_broken(len(errors), errors, "are left out")
+    print_broken_records(len(errors), errors, "are left out")
     if not any(example.answers for example in examples):
         raise ValueError(f"Scores need answers. Received: none in {questions}")
     predictor, chosen = load_saved(folder, options)

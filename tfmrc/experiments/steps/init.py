@@ -20,11 +20,11 @@ from tfmrc.data.transforms.sentences import words
 from tfmrc.data.transforms.splits import group_number, group_of
 from tfmrc.encoders.presets import check_preset
 from tfmrc.experiments.settings import Split
-from tfmrc.experiments.sources import say_broken, source_format
+from tfmrc.experiments.sources import print_broken_records, source_format
 from tfmrc.experiments.steps.prepare import FEW
 from tfmrc.utils.arguments import suggestion
 from tfmrc.utils.files import write_text
-from tfmrc.utils.progress import shown
+from tfmrc.utils.progress import show_progress
 
 __all__ = ["MODELS", "init"]
 
@@ -47,7 +47,7 @@ _SEEDS = 20  # of the split, from which one is chosen if a document is most of t
 _FEW, _SOME, _MANY = 300, 1_000, 2_000  # questions with an answer
 
 
-@shown()
+@show_progress()
 def init(
     path: str | Path,
     *,
@@ -109,7 +109,7 @@ def init(
         options["blank_answers"] = blank_answers
     stream = read_file(data, columns=columns, split=train_split, **options)
     statistics = _Statistics.of(stream, spans)
-    say_broken(stream.skipped, stream.report.errors, "are left out")
+    print_broken_records(stream.skipped, stream.report.errors, "are left out")
     statistics.check(model)
     test_split = None
     if test is not None:

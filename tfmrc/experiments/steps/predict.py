@@ -17,17 +17,17 @@ from tfmrc.experiments.answering import (
 )
 from tfmrc.experiments.predictor import load_with, settings_of
 from tfmrc.experiments.settings import Experiment
-from tfmrc.experiments.sources import read_questions, say_broken, table_columns
+from tfmrc.experiments.sources import print_broken_records, read_questions, table_columns
 from tfmrc.predictors.result import not_found
 from tfmrc.utils.pipes import print_json, print_text
-from tfmrc.utils.progress import shown
+from tfmrc.utils.progress import show_progress
 
 Form = Literal["answers", "full", "squad"]
 
 __all__ = ["predict"]
 
 
-@shown()
+@show_progress()
 def predict(
     folder: str | Path,
     questions: str | Path,
@@ -98,9 +98,9 @@ def predict(
     else:
         predictions = predictions_of(predictor, examples, name, chosen, batch_size)
         is_terminal = sys.stdout.isatty()
-        with shown(not is_terminal):
+        with show_progress(not is_terminal):
             _print(predictions, form or ("answers" if is_terminal else "full"))
-    say_broken(len(errors), errors, "have no answer")
+    print_broken_records(len(errors), errors, "have no answer")
     return errors
 
 

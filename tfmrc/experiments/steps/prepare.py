@@ -28,7 +28,7 @@ from tfmrc.experiments.sources import (
 from tfmrc.experiments.spans import MAX_LENGTH, write_spans
 from tfmrc.experiments.tags import Tags
 from tfmrc.utils.files import write_text
-from tfmrc.utils.progress import shown
+from tfmrc.utils.progress import show_progress
 
 __all__ = ["Prepared", "prepare", "prepare_in"]
 
@@ -106,7 +106,7 @@ def shared_plan(experiment: Experiment, folder: Path, data: str | Path | None) -
     return plan
 
 
-@shown()
+@show_progress()
 def prepare_in(plan: Plan) -> Prepared:
     """Prepares an open folder, as `prepare` does; returns the stored result if there is one.
 

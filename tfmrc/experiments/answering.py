@@ -14,12 +14,13 @@ from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.inputs import describe_inputs
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import data_folder, input_files
-from tfmrc.predictors.inputs import batches_of
+from tfmrc.utils.batches import batches_of
 from tfmrc.utils.files import replacing, sha256_of
 from tfmrc.utils.progress import Progress
 
 __all__ = [
     "WINDOW",
+    "Asked",
     "answer_all",
     "askable",
     "digest_of",
@@ -27,6 +28,7 @@ __all__ = [
     "model_digest",
     "prediction_of",
     "predictions_of",
+    "predictor_digest",
     "run_digest",
     "write_answers",
 ]
@@ -107,6 +109,15 @@ def folder_digest(folder: str | Path, dtype: str | None = None) -> str:
     for path in known or reader_files(folder):
         digest.update(f"{path.name} {sha256_of(path)}\n".encode())
     return digest.hexdigest()
+
+
+def predictor_digest(
+    folder: str | Path, settings: Experiment | None, options: Mapping[str, Any] | None
+) -> str:
+    """Returns the digest of a predictor as `load_with` loads it."""
+    if settings is None:
+        return folder_digest(folder, (options or {}).get("dtype"))
+    return run_digest(settings, Path(folder))
 
 
 def digest_of(example: Example, task: str, model: str, options: Mapping[str, Any]) -> str:
@@ -218,15 +229,15 @@ def predictions_of(
         given = [record for record in records if isinstance(record, Example)]
         if window:
             given.sort(key=_length)
-        results: dict[str, Any] = {}
+        results: dict[int, Any] = {}
         predicted = predictor.predict(given, task=task, batch_size=batch_size, **options)
         for example, result in zip(given, predicted, strict=True):
-            results[example.id] = result
+            results[id(example)] = result
             done += 1
             progress.update(done)
         for record in records:
             if isinstance(record, Example):
-                yield prediction_of(record.id, results[record.id], task)
+                yield prediction_of(record.id, results[id(record)], task)
             else:
                 yield Prediction(record.id, "", task, error=str(record))
 
@@ -295,6 +306,11 @@ class Asked:
         """Why an example cannot be predicted."""
         where = " that a passage contains word by word" if self.located else ""
         return f"the model asks about an answer{where}"
+
+    def or_error(self, example: Example | RecordError) -> Example | RecordError:
+        """Returns the example as the model gets it, or an error; an error stays."""
+        error = RecordError(self.reason, path="", record=example.id, id=example.id)
+        return self(example) or error
 
     def __call__(self, example: Example | RecordError) -> Example | RecordError | None:
         """Returns the example as the model gets it, or None; an error stays."""

@@ -10,9 +10,8 @@ from tfmrc.data.stream import OnError
 from tfmrc.evaluation import Prediction
 from tfmrc.experiments.answering import (
     askable,
-    folder_digest,
     predictions_of,
-    run_digest,
+    predictor_digest,
     write_answers,
 )
 from tfmrc.experiments.predictor import load_with, settings_of
@@ -96,7 +95,7 @@ def predict(
             task=name,
             options=chosen,
             batch_size=batch_size,
-            model=_digest(folder, settings, options),
+            model=predictor_digest(folder, settings, options),
         )
     else:
         predictions = predictions_of(predictor, read(), name, chosen, batch_size)
@@ -105,14 +104,6 @@ def predict(
             _print(predictions, form or ("answers" if is_terminal else "full"))
     say_broken(stream.skipped, stream.report.errors, "have no answer")
     return stream.report.errors
-
-
-def _digest(
-    folder: str | Path, settings: Experiment | None, options: Mapping[str, Any] | None
-) -> str:
-    if settings is None:
-        return folder_digest(folder, (options or {}).get("dtype"))
-    return run_digest(settings, Path(folder))
 
 
 def _check_output(output: Path, questions: Path) -> None:

@@ -102,7 +102,7 @@ def predict(
         predict("runs/my_reader", "questions/*.parquet", "answers", address="auto", actors=8,
                 cpus_per_actor=4, gpus_per_actor=1)
     """
-    files = _Files.of(questions)
+    files = Files.of(questions)
     model = _absolute(model) if Path(model).exists() else model
     settings = settings_of(model, settings)
     with suppress(RuntimeError):
@@ -117,7 +117,7 @@ def predict(
     rows = partial(question_stream, columns=columns, usual=of_run, on_error=on_error, labels="none")
     digest = predictor_digest(model, settings, options)
     of_row = partial(digest_of, task=name, model=digest, options=chosen)
-    reader = _Reader(files, rows, Asked.of(predictor, name), of_row)
+    reader = Questions(files, rows, Asked.of(predictor, name), of_row)
     output = _absolute(output)
     done = _done(output, [digest, name, dict(sorted(chosen.items()))])
     answerer = Answerer(
@@ -155,14 +155,14 @@ def predict(
 
 
 @dataclass(frozen=True)
-class _Files:
+class Files:
     """The files of a pattern."""
 
     system: Any
     paths: list[str]
 
     @classmethod
-    def of(cls, pattern: str) -> "_Files":
+    def of(cls, pattern: str) -> "Files":
         system, path = fsspec.url_to_fs(os.path.expanduser(pattern))
         paths = sorted(system.glob(path))
         if not paths:
@@ -181,10 +181,10 @@ class _Files:
             yield copy
 
 
-class _Reader(Datasource):
+class Questions(Datasource):
     """The records of files as `tfmrc predict` reads them, with their digests; a task per file."""
 
-    def __init__(self, files: _Files, rows: Any, asked: Asked, digest: Any):
+    def __init__(self, files: Files, rows: Any, asked: Asked, digest: Any):
         super().__init__()
         self._files, self._rows, self._asked, self._digest = files, rows, asked, digest
 

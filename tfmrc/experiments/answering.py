@@ -309,8 +309,8 @@ class Asked:
 
     def or_error(self, example: Example | RecordError) -> Example | RecordError:
         """Returns the example as the model gets it, or an error; an error stays."""
-        error = RecordError(self.reason, path="", record=example.id, id=example.id)
-        return self(example) or error
+        found = self(example)
+        return found or RecordError(self.reason, path="", record=example.id, id=example.id)
 
     def __call__(self, example: Example | RecordError) -> Example | RecordError | None:
         """Returns the example as the model gets it, or None; an error stays."""

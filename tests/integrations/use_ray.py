@@ -21,7 +21,7 @@ from tfmrc.evaluation import read_predictions
 from tfmrc.integrations.ray import predict
 
 PLACE, PART = Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "all"
-READER, ROWS, FILES = PLACE / "reader", 128, 5
+READER, ROWS, FILES = PLACE / "reader", 320, 2
 HOW = {"actors": 2, "cpus_per_actor": 0.5, "batch_size": 8, "rows_per_file": 32}
 
 

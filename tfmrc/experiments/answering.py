@@ -95,9 +95,10 @@ def folder_digest(folder: str | Path, dtype: str | None = None) -> str:
             Default: None.
     """
     from tfmrc.predictors.hugging_face import is_hugging_face, local_folder, reader_files
+    from tfmrc.predictors.ready import READY, ready_folder
     from tfmrc.storage.manifest import manifest_of
 
-    folder = local_folder(folder)
+    folder = ready_folder() if folder == READY else local_folder(folder)
     if folders.is_run(folder):
         paths = [folder / folders.CONFIG, manifest_of(folder / folders.PREDICTOR)]
     elif is_hugging_face(folder):

@@ -103,7 +103,7 @@ def predict(
                 cpus_per_actor=4, gpus_per_actor=1)
     """
     files = Files.of(questions)
-    model = _absolute(model) if Path(model).exists() else model
+    model, output = (_absolute(model) if Path(model).exists() else model), _absolute(output)
     settings = settings_of(model, settings)
     with suppress(RuntimeError):
         import tensorflow as tf
@@ -113,22 +113,20 @@ def predict(
     name = predictor.task(task).name
     if batch_size is None:
         batch_size = 32 if settings is None else settings.evaluation.batch_size
-    of_run = None if settings is None else table_columns(settings)
-    rows = partial(question_stream, columns=columns, usual=of_run, on_error=on_error, labels="none")
+    usual = None if settings is None else table_columns(settings)
     digest = predictor_digest(model, settings, options)
-    of_row = partial(digest_of, task=name, model=digest, options=chosen)
-    reader = Questions(files, rows, Asked.of(predictor, name), of_row)
-    output = _absolute(output)
+    reader = Questions(
+        files,
+        partial(question_stream, columns=columns, usual=usual, on_error=on_error, labels="none"),
+        Asked.of(predictor, name),
+        partial(digest_of, task=name, model=digest, options=chosen),
+    )
     done = _done(output, [digest, name, dict(sorted(chosen.items()))])
     answerer = Answerer(
         model, task=name, batch_size=batch_size, threads=max(1, int(cpus_per_actor)),
         settings=settings, **(options or {}),
     )  # fmt: skip
-    is_ours = not ray.is_initialized()
-    if is_ours:
-        cpus = None if address else (os.cpu_count() or 1) + SPARE_CPUS
-        ray.init(address=address, num_cpus=cpus)
-    try:
+    with _cluster(address):
         count = _number_of_actors(actors, cpus_per_actor, gpus_per_actor)
         dataset = ray.data.read_datasource(reader, override_num_blocks=len(files.paths))
         dataset.context.checkpoint_config = CheckpointConfig(
@@ -149,9 +147,6 @@ def predict(
             answers.write_datasink(_Lines(output, rows_per_file))
         else:
             answers.write_parquet(output, min_rows_per_file=rows_per_file)
-    finally:
-        if is_ours:
-            ray.shutdown()
 
 
 @dataclass(frozen=True)
@@ -247,6 +242,19 @@ class _Lines(BlockBasedFileDatasink):
     def write_block_to_file(self, block: Any, file: Any) -> None:
         for line in block.to_arrow()["line"].to_pylist():
             file.write(f"{line}\n".encode())
+
+
+@contextmanager
+def _cluster(address: str | None) -> Iterator[None]:
+    """Connects to a cluster, or starts one that ends with the block, unless there is one."""
+    if ray.is_initialized():
+        yield
+        return
+    ray.init(address=address, num_cpus=None if address else (os.cpu_count() or 1) + SPARE_CPUS)
+    try:
+        yield
+    finally:
+        ray.shutdown()
 
 
 def _absolute(path: str) -> str:

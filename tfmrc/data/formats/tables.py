@@ -265,7 +265,8 @@ def _parquet(path: Any, report: Report, columns: Columns) -> Rows:
         raise ImportError("Parquet files need pyarrow: pip install tfmrc[parquet]") from error
     number = 0
     try:
-        with ParquetFile(path) as file:
+        # Buffers that are read in advance would stay until the end of the file.
+        with ParquetFile(path, pre_buffer=False) as file:
             progress = Progress(f"reading {path}", file.metadata.num_rows, "rows")
             for batch in file.iter_batches(1024):
                 progress.update(number)

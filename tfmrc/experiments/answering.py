@@ -319,7 +319,9 @@ class Asked:
             return example
         if not self.located:
             return example if example.answers else None
-        style = self.style if self.style in example.answers else next(iter(example.answers), "")
+        style = self.style or ""
+        if style not in example.answers:
+            style = next(iter(example.answers), "")
         return next(iter(with_exact_spans([example], style)), None)
 
 

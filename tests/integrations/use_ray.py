@@ -204,6 +204,8 @@ def main() -> None:
             predict(str(READER), str(PLACE / "jsonl/*"), output, **HOW)
         except Exception as error:
             assert "No space left on device" in str(error), error
+        else:
+            raise AssertionError("it has written more than there is space for")
         subprocess.run(["mount", "-o", "remount,size=9m", output], check=True)
         predict(str(READER), str(PLACE / "jsonl/*"), output, **HOW)
         return check(Path(output))

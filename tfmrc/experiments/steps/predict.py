@@ -9,6 +9,7 @@ from tfmrc.data import Example, RecordError
 from tfmrc.data.stream import OnError
 from tfmrc.evaluation import Prediction
 from tfmrc.experiments.answering import (
+    WINDOW,
     askable,
     predictions_of,
     predictor_digest,
@@ -98,8 +99,9 @@ def predict(
             model=predictor_digest(folder, settings, options),
         )
     else:
-        predictions = predictions_of(predictor, read(), name, chosen, batch_size)
         is_terminal = sys.stdout.isatty()
+        window = None if is_terminal else WINDOW  # somebody waits
+        predictions = predictions_of(predictor, read(), name, chosen, batch_size, window)
         with shown(not is_terminal):
             _print(predictions, form or ("answers" if is_terminal else "full"))
     say_broken(stream.skipped, stream.report.errors, "have no answer")

@@ -250,6 +250,7 @@ def _cluster(address: str | None) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
+    address = address or os.environ.get("RAY_ADDRESS") or None  # of `ray job submit`
     ray.init(address=address, num_cpus=None if address else (os.cpu_count() or 1) + SPARE_CPUS)
     try:
         yield

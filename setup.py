@@ -57,6 +57,10 @@ EXCEL = [
 PARQUET = [
     "pyarrow>=17",
 ]
+# `tfmrc predict --engine ray`: many files on many machines.
+RAY = [
+    "ray[data]>=2.60",
+]
 # `tfmrc serve` and the clients.
 SERVE = [
     "grpcio>=1.70",
@@ -123,6 +127,7 @@ setup(
         "minilm": MINILM,
         "mlflow": MLFLOW,
         "parquet": PARQUET,
+        "ray": RAY,
         "serve": SERVE,
         "spacy": SPACY,
         "test": TEST,

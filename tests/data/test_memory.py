@@ -5,13 +5,16 @@ import json
 import random
 import tracemalloc
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from tests.data.builders import write
 from tfmrc.data import (
     read_examples,
     read_msmarco,
     read_squad,
+    read_table,
 )
 from tfmrc.data.batching.sampler import BatchSampler
 
@@ -85,6 +88,16 @@ def test_memory_does_not_grow_with_the_file(tmp_path, writer):
     assert max(held) < BOUND
     # The names of the groups grow by some percent.
     assert held[1] - held[0] < 0.05 * (SIZES[1] - SIZES[0])
+
+
+def test_of_a_parquet_file_a_few_batches_are_held(tmp_path):
+    rng, path = random.Random(1), tmp_path / "questions.parquet"
+    rows = [{"question": "?", "passage": sentences(rng, 5)} for _ in range(10_000)]
+    parquet.write_table(pa.Table.from_pylist(rows), path, row_group_size=500)
+    before, most = pa.total_allocated_bytes(), 0
+    for _ in read_table(path):
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert 0 < most < path.stat().st_size / 2
 
 
 def test_batches_of_a_stream_hold_one_window(tmp_path):

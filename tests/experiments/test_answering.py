@@ -11,7 +11,7 @@ import pytest
 from tfmrc.data import Example, RecordError
 from tfmrc.evaluation import PredictionWriter
 from tfmrc.experiments import answering
-from tfmrc.experiments.answering import answer_all, digest_of, prediction_of
+from tfmrc.experiments.answering import answer_all, digest_of, prediction_of, write_answers
 from tfmrc.predictors import GeneratedText, SpanAnswer, Word
 
 EXAMPLES = [Example(f"q{n}", f"Who {n}?", ("Ode.",), {"qa": ("Ode",)}) for n in range(7)]
@@ -138,3 +138,30 @@ def test_a_broken_record_keeps_its_place_and_has_its_error(tmp_path):
         assert lines[1] == {"id": "q9", "error": str(error), "style": "qa"}
     mended = replace(EXAMPLES[2], id="q9")
     assert answered(path, [EXAMPLES[0], mended, EXAMPLES[1]])[1]["q9"].answer == mended.question
+
+
+def test_a_window_is_batched_by_length_written_in_order_and_no_more_is_read(tmp_path):
+    path = tmp_path / "a.jsonl"
+    lengths = {"a": 3, "b": 2, "c": 4, "d": 1, "e": 7, "f": 6, "g": 5}
+    examples = [Example(name, "?" * size, ("Ode.",)) for name, size in lengths.items()]
+    read: list[str] = []
+
+    def stream(last):
+        for example in examples:
+            if example.id == last:
+                raise OSError("the file ends here")
+            read.append(example.id)
+            yield example
+
+    def write(last=""):
+        predictor = Echo()
+        how: dict[str, Any] = {"task": "qa", "options": {}, "batch_size": 2, "model": "m"}
+        try:
+            write_answers(predictor, lambda: stream(last), path, window=3, **how)
+        except OSError:
+            assert last
+        return predictor.asked, [json.loads(line)["id"] for line in path.read_text().splitlines()]
+
+    assert write("e") == (["b", "a", "c", "d"], ["a", "b", "c", "d"])
+    assert write() == (["g", "f", "e"], ["a", "b", "c", "d", "e", "f", "g"])
+    assert "".join(read) == "abcd" + 2 * "abcdefg"  # a file to resume is compared in a pass before

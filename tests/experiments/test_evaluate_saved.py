@@ -10,6 +10,7 @@ import pytest
 from tfmrc import Predictor, cli, encoders, evaluation, models, preprocessing
 from tfmrc.experiments import evaluate
 from tfmrc.experiments.answering import folder_digest
+from tfmrc.predictors.ready import ready_folder
 
 PIECES = "who named the owl mill a hill where is it ? . on".split()
 PASSAGE = "The owl named the mill. It is on a hill."
@@ -103,6 +104,7 @@ def test_the_digest_of_a_folder_is_that_of_the_predictor_in_it(tmp_path):
         digests.append(folder_digest(tmp_path / weights))
         assert digests[-1] == folder_digest(tmp_path / weights / "predictor")
     assert digests[0] != digests[1]
+    assert folder_digest("ready") == folder_digest(ready_folder())
 
 
 def test_the_command_and_its_options(folder, questions, tmp_path, capsys, without_graphs):

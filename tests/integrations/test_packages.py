@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("extra", ["mlflow", "haystack"])
+@pytest.mark.parametrize("extra", ["mlflow", "haystack", "ray"])
 def test_with_the_package_itself(tmp_path: Path, extra: str) -> None:
     wanted = [
         requirement.split(";")[0].strip()

@@ -23,6 +23,14 @@ def test_examples_are_counted(clock, capsys):
     ]
 
 
+def test_what_has_no_known_end_is_counted_without_one(clock, capsys):
+    with progress.shown():
+        stream = progress.Progress("predicting", 0, "examples")
+        stream.update(1)
+        stream.update(2)
+    assert capsys.readouterr().err == "predicting: 2 examples, 0.125 a second\n"
+
+
 def test_a_file_is_measured_in_bytes(clock, capsys, tmp_path):
     path = tmp_path / "a.json"
     path.write_bytes(b" " * 3_000_000)

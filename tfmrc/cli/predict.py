@@ -20,7 +20,9 @@ from tfmrc.cli.parsing import (
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("run", help=MODEL)
-    parser.add_argument("--input", required=True, metavar="FILE", help="the questions")
+    parser.add_argument(
+        "--input", required=True, metavar="FILE", help="the questions; many files with --engine ray"
+    )
     add_columns(parser)
     parser.add_argument(
         "--output", metavar="FILE", help="one prediction per line; default: standard output"
@@ -30,14 +32,24 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--format",
         choices=("answers", "full", "squad"),
         help="form of standard output: texts, JSON lines, or one object from id to text; default: "
-        "texts on a terminal, JSON lines elsewhere",
+        "texts on a terminal, JSON lines elsewhere (with --engine ray: full, or else Parquet)",
     )
     add_on_error(parser, "skip", "stop, or write its error in place of an answer (the default)")
     add_settings(parser)
     add_imports(parser)
+    ray = parser.add_argument_group("on several machines, into a folder of Parquet or JSON lines")
+    ray.add_argument("--engine", choices=("ray",), help="Ray Data; needs tfmrc[ray]")
+    ray.add_argument("--address", help="the cluster, such as auto; default: one on this machine")
+    ray.add_argument(
+        "--actors", type=int, metavar="N", help="default: as many as there is room for"
+    )
+    ray.add_argument("--cpus-per-actor", type=float, default=1, metavar="N", help="default: 1")
+    ray.add_argument("--gpus-per-actor", type=float, default=0, metavar="N", help="default: 0")
 
 
 def run(options: Namespace) -> int:
+    if options.engine:
+        return _run_ray(options)
     from tfmrc import experiments
 
     errors = experiments.predict(
@@ -51,3 +63,27 @@ def run(options: Namespace) -> int:
         **settings_or_options(options),
     )
     return 1 if errors else 0
+
+
+def _run_ray(options: Namespace) -> int:
+    try:
+        from tfmrc.integrations.ray import predict
+    except ImportError as error:
+        raise ImportError("--engine ray needs Ray: pip install tfmrc[ray]") from error
+    if not options.output:
+        raise ValueError("--engine ray writes a folder: add --output FOLDER")
+    predict(
+        options.run,
+        options.input,
+        options.output,
+        task=options.task,
+        columns=columns_of(options.columns),
+        on_error=options.on_error,
+        lines=options.format == "full",
+        address=options.address,
+        actors=options.actors,
+        cpus_per_actor=options.cpus_per_actor,
+        gpus_per_actor=options.gpus_per_actor,
+        **settings_or_options(options),
+    )
+    return 0

@@ -172,7 +172,7 @@ class ExampleStream:
     def records(self) -> Iterator[Example | RecordError]:
         """Yields the examples, and the errors of skipped records in their place."""
         self.report = report = Report(self._on_error, self.labels)
-        with closing(_Ids()) as ids:
+        with closing(Ids()) as ids:
             for example in self._read(report):
                 with report.checked():
                     if report.location is not None:
@@ -183,7 +183,7 @@ class ExampleStream:
             yield from report.new_errors()
 
 
-def _check(example: Example, report: Report, ids: "_Ids") -> None:
+def _check(example: Example, report: Report, ids: "Ids") -> None:
     """Raises a `RecordError` for an example that is broken in any form."""
     location = report.location
     first = ids.first(example.id, location.record)
@@ -208,29 +208,35 @@ class Filtered:
         return filter(self.test, self.examples)
 
 
-class _Ids:
-    """The ids of one pass, in a temporary database so that memory stays bounded."""
+class Ids:
+    """Notes by id, in a temporary database so that memory stays bounded."""
 
     def __init__(self) -> None:
-        self._database: sqlite3.Connection | None = None
+        # A pass may continue in another thread, in tf.data for example.
+        self._database = sqlite3.connect("", check_same_thread=False, isolation_level=None)
+        self._database.execute("PRAGMA journal_mode = OFF")
+        self._database.execute("CREATE TABLE ids (id PRIMARY KEY, note) WITHOUT ROWID")
+        self._database.execute("BEGIN")
 
     def close(self) -> None:
-        if self._database is not None:
-            self._database.close()
+        self._database.close()
 
-    def first(self, name: str, record: str) -> str | None:
-        """Returns the record in which an id first occurred, or None for a new id."""
-        if self._database is None:
-            # A pass may continue in another thread, in tf.data for example.
-            self._database = sqlite3.connect("", check_same_thread=False, isolation_level=None)
-            self._database.execute("PRAGMA journal_mode = OFF")
-            self._database.execute("CREATE TABLE ids (id PRIMARY KEY, record) WITHOUT ROWID")
-            self._database.execute("BEGIN")
+    def first(self, name: str, note: str) -> str | None:
+        """Returns the note with which an id first occurred, or None for a new id."""
         insert = "INSERT OR IGNORE INTO ids VALUES (?, ?)"
-        if self._database.execute(insert, (name, record)).rowcount:
+        if self._database.execute(insert, (name, note)).rowcount:
             return None
-        [(first,)] = self._database.execute("SELECT record FROM ids WHERE id = ?", (name,))
-        return first
+        return self.get(name)
+
+    def get(self, name: str) -> str | None:
+        """Returns the note of an id; None if it has none."""
+        select = "SELECT note FROM ids WHERE id = ?"
+        [found] = self._database.execute(select, (name,)).fetchone() or (None,)
+        return found
+
+    def remove(self, name: str) -> None:
+        """Forgets an id."""
+        self._database.execute("DELETE FROM ids WHERE id = ?", (name,))
 
 
 @contextmanager

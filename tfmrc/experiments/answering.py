@@ -3,8 +3,8 @@
 import hashlib
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,13 @@ from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.inputs import describe_inputs
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import data_folder, input_files
+from tfmrc.utils.batches import batches_of
 from tfmrc.utils.files import replacing, sha256_of
-from tfmrc.utils.progress import counted
+from tfmrc.utils.progress import Progress
 
 __all__ = [
+    "WINDOW",
+    "Asked",
     "answer_all",
     "askable",
     "digest_of",
@@ -25,10 +28,16 @@ __all__ = [
     "model_digest",
     "prediction_of",
     "predictions_of",
+    "predictor_digest",
     "run_digest",
+    "write_answers",
 ]
 
 TFIDF = "tfidf"  # the ranker that is no folder
+WINDOW = 2048
+"""Examples that are held at once, batched by length and answered in their order."""
+
+Records = Iterable[Example | RecordError]
 
 
 def prediction_of(example_id: str, result: Any, task: str) -> Prediction:
@@ -86,9 +95,10 @@ def folder_digest(folder: str | Path, dtype: str | None = None) -> str:
             Default: None.
     """
     from tfmrc.predictors.hugging_face import is_hugging_face, local_folder, reader_files
+    from tfmrc.predictors.ready import READY, ready_folder
     from tfmrc.storage.manifest import manifest_of
 
-    folder = local_folder(folder)
+    folder = ready_folder() if folder == READY else local_folder(folder)
     if folders.is_run(folder):
         paths = [folder / folders.CONFIG, manifest_of(folder / folders.PREDICTOR)]
     elif is_hugging_face(folder):
@@ -100,6 +110,15 @@ def folder_digest(folder: str | Path, dtype: str | None = None) -> str:
     for path in known or reader_files(folder):
         digest.update(f"{path.name} {sha256_of(path)}\n".encode())
     return digest.hexdigest()
+
+
+def predictor_digest(
+    folder: str | Path, settings: Experiment | None, options: Mapping[str, Any] | None
+) -> str:
+    """Returns the digest of a predictor as `load_with` loads it."""
+    if settings is None:
+        return folder_digest(folder, (options or {}).get("dtype"))
+    return run_digest(settings, Path(folder))
 
 
 def digest_of(example: Example, task: str, model: str, options: Mapping[str, Any]) -> str:
@@ -116,70 +135,120 @@ def digest_of(example: Example, task: str, model: str, options: Mapping[str, Any
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def answer_all(
+def write_answers(
     predictor: Any,
-    examples: Sequence[Example | RecordError],
+    read: Callable[[], Records],
     path: Path,
     *,
     task: str,
     options: Mapping[str, Any],
     batch_size: int,
     model: str,
-) -> dict[str, Prediction]:
+    window: int | None = WINDOW,
+) -> None:
     """Predicts examples into a file, without those that the file already has from the same model.
 
     A file with other content is left unchanged. Predictions of another model, with other options
-    or of a changed example are computed again; those of other examples stay.
+    or of a changed example are computed again; those of other examples stay. No more than a window
+    of examples is held in memory, nor lost by an interruption.
 
     Args:
         predictor: A `tfmrc.Predictor`.
-        examples: list of `Example`. The examples, whose ids differ; a broken record has its error
-            in place of an answer.
-        path: path. File of JSON lines. Each prediction is written as soon as it is computed.
+        read: callable. Returns the examples, whose ids differ; a broken record has its error in
+            place of an answer. A file to resume is compared with the examples in a pass before.
+        path: path. File of JSON lines.
         task: str. Name of a task of the predictor.
         options: dict. Options of the predictor.
         batch_size: int. Examples per batch.
         model: str. Digest of the model.
-
-    Returns:
-        The predictions by id, in the order of the examples.
+        window: int or None. Examples among which batches are formed by length; None to batch them
+            as they come. Default: 2,048.
 
     Raises:
         ValueError: If the file has other content, or an id twice.
         OSError: If another process writes to the file.
     """
-    digests = {
-        e.id: digest_of(e, task, model, options) if isinstance(e, Example) else "" for e in examples
-    }
-    _drop_stale(path, task, digests)
+
+    def digest(example: Example | RecordError) -> str:
+        return digest_of(example, task, model, options) if isinstance(example, Example) else ""
+
+    _drop_stale(path, task, read, digest)
+    digests: dict[str, str] = {}
+
+    def left() -> Iterator[Example | RecordError]:
+        for example in read():
+            if writer.digest_of(example.id, task) is None:
+                digests[example.id] = digest(example)
+                yield example
+
     with PredictionWriter(path, resume=True) as writer:
-        left = [example for example in examples if (example.id, task) not in writer.done]
-        for prediction in predictions_of(predictor, left, task, options, batch_size):
-            writer.write(replace(prediction, digest=digests[prediction.id]))
-    known = read_predictions(path, style=task)
+        examples = left() if window else list(left())  # whose number is known
+        for prediction in predictions_of(predictor, examples, task, options, batch_size, window):
+            writer.write(replace(prediction, digest=digests.pop(prediction.id)))
+
+
+def answer_all(
+    predictor: Any, examples: Sequence[Example | RecordError], path: Path, **how: Any
+) -> dict[str, Prediction]:
+    """Predicts examples into a file as `write_answers` does, each as soon as it is computed.
+
+    Args:
+        predictor: A `tfmrc.Predictor`.
+        examples: list of `Example`. The examples.
+        path: path. File of JSON lines.
+        **how: Arguments of `write_answers`.
+
+    Returns:
+        The predictions by id, in the order of the examples.
+    """
+    write_answers(predictor, lambda: examples, path, **how, window=None)
+    known = read_predictions(path, style=how["task"])
     return {example.id: known[example.id] for example in examples}
 
 
 def predictions_of(
     predictor: Any,
-    examples: Sequence[Example | RecordError],
+    examples: Records,
     task: str,
     options: Mapping[str, Any],
     batch_size: int,
+    window: int | None = WINDOW,
 ) -> Iterator[Prediction]:
-    """Yields a prediction per example, and in the place of a broken record its error."""
-    given = [example for example in examples if isinstance(example, Example)]
-    shown = counted(given, f"predicting ({task})", "examples")
-    results = iter(predictor.predict(shown, task=task, batch_size=batch_size, **options))
-    for example in examples:
-        if isinstance(example, RecordError):
-            yield Prediction(example.id, "", task, error=str(example))
-        else:
-            yield prediction_of(example.id, next(results), task)
+    """Yields a prediction per example, and in the place of a broken record its error.
+
+    Args:
+        predictor: A `tfmrc.Predictor`.
+        examples: iterable of `Example`, and of the errors of broken records. Read lazily.
+        task: str. Name of a task of the predictor.
+        options: dict. Options of the predictor.
+        batch_size: int. Examples per batch.
+        window: int or None. See `write_answers`. Default: 2,048.
+    """
+    total = len(examples) if isinstance(examples, Sized) else 0
+    progress, done = Progress(f"predicting ({task})", total, "examples"), 0
+    for records in batches_of(examples, window or batch_size):
+        given = [record for record in records if isinstance(record, Example)]
+        if window:
+            given.sort(key=_length)
+        results: dict[int, Any] = {}
+        predicted = predictor.predict(given, task=task, batch_size=batch_size, **options)
+        for example, result in zip(given, predicted, strict=True):
+            results[id(example)] = result
+            done += 1
+            progress.update(done)
+        for record in records:
+            if isinstance(record, Example):
+                yield prediction_of(record.id, results[id(record)], task)
+            else:
+                yield Prediction(record.id, "", task, error=str(record))
 
 
-def askable(predictor: Any, task: str, examples: Sequence[Any]) -> list[Any]:
-    """Returns the examples that a task can predict; says how many are left out.
+def _length(example: Example) -> int:
+    return len(example.question) + sum(map(len, example.passages))
+
+
+def askable(predictor: Any, task: str, examples: Records) -> Iterator[Example | RecordError]:
+    """Yields the examples that a task can predict; says at the end how many are left out.
 
     A model that asks about an answer which its passage contains gets the passage with the answer.
     Examples without such an answer are left out, and so are those without any answer for other
@@ -188,63 +257,101 @@ def askable(predictor: Any, task: str, examples: Sequence[Any]) -> list[Any]:
     Args:
         predictor: A `tfmrc.Predictor`.
         task: str. Name of a task of the predictor.
-        examples: list of `Example`, and of the errors of broken records, which stay.
+        examples: iterable of `Example`, and of the errors of broken records, which stay.
 
     Raises:
         ValueError: If all are left out.
     """
-    target = predictor.task(task).target
-    with_answers = getattr(predictor.preprocessor, "with_answers", None)
-    if target != "question" or with_answers is False:
-        return list(examples)
-    if with_answers:
-        style = predictor.task(task).style
-        result: list[Any] = []
-        for example in examples:
-            if isinstance(example, RecordError):
-                result.append(example)
-                continue
-            named = style if style in example.answers else next(iter(example.answers), "")
-            result += with_exact_spans([example], named)
-        reason = "the model asks about an answer that a passage contains word by word"
-    else:
-        result = [e for e in examples if isinstance(e, RecordError) or e.answers]
-        reason = "the model asks about an answer"
-    if len(result) < len(examples):
-        if not result:
-            raise ValueError(f"No example has one: {reason}. Received: {len(examples):,} examples")
-        left_out = len(examples) - len(result)
+    asked, left_out, count = Asked.of(predictor, task), 0, 0
+    for example in examples:
+        count += 1
+        found = asked(example)
+        if found is None:
+            left_out += 1
+        else:
+            yield found
+    if count and left_out == count:
+        raise ValueError(f"No example has one: {asked.reason}. Received: {count:,} examples")
+    if left_out:
         print(
-            f"{left_out:,} of {len(examples):,} examples are left out: {reason}.",
+            f"{left_out:,} of {count:,} examples are left out: {asked.reason}.",
             file=sys.stderr,
             flush=True,
         )
-    return result
 
 
-def _drop_stale(path: Path, task: str, digests: Mapping[str, str]) -> None:
+@dataclass(frozen=True)
+class Asked:
+    """What a task needs of an example: of a model that asks the answer, maybe in the passage.
+
+    Args:
+        style: str or None. Style of the answer that is asked about.
+        answered: bool. Whether an example needs an answer.
+        located: bool. Whether a passage must contain it.
+    """
+
+    style: str | None
+    answered: bool
+    located: bool
+
+    @classmethod
+    def of(cls, predictor: Any, task: str) -> "Asked":
+        """Returns that of a predictor's task."""
+        chosen = predictor.task(task)
+        with_answers = getattr(predictor.preprocessor, "with_answers", None)
+        asks = chosen.target == "question" and with_answers is not False
+        return cls(chosen.style, asks, asks and bool(with_answers))
+
+    @property
+    def reason(self) -> str:
+        """Why an example cannot be predicted."""
+        where = " that a passage contains word by word" if self.located else ""
+        return f"the model asks about an answer{where}"
+
+    def or_error(self, example: Example | RecordError) -> Example | RecordError:
+        """Returns the example as the model gets it, or an error; an error stays."""
+        found = self(example)
+        return found or RecordError(self.reason, path="", record=example.id, id=example.id)
+
+    def __call__(self, example: Example | RecordError) -> Example | RecordError | None:
+        """Returns the example as the model gets it, or None; an error stays."""
+        if isinstance(example, RecordError) or not self.answered:
+            return example
+        if not self.located:
+            return example if example.answers else None
+        style = self.style or ""
+        if style not in example.answers:
+            style = next(iter(example.answers), "")
+        return next(iter(with_exact_spans([example], style)), None)
+
+
+def _drop_stale(
+    path: Path,
+    task: str,
+    read: Callable[[], Records],
+    digest: Callable[[Example | RecordError], str],
+) -> None:
     """Removes predictions of these ids that another model, other options or examples produced."""
-    if not path.exists():
+    if not path.exists() or not path.stat().st_size:
         return
     # Raises unless all lines are predictions; nobody else writes to the file meanwhile.
-    with PredictionWriter(path, resume=True):
-        lines = path.read_text(encoding="utf-8").split("\n")
-        records = [json.loads(line) for line in lines if line.strip()]
-        current = [
-            record
-            for record in records
-            if record.get("style", "") != task
-            or str(record["id"]) not in digests
-            or record.get("digest", "") == digests[str(record["id"])]
-        ]
-        if len(current) < len(records):
-            print(
-                f"{path}: {len(records) - len(current):,} predictions are of another model, other "
-                "options or changed examples; they are computed again.",
-                file=sys.stderr,
-                flush=True,
-            )
-            with replacing(path.resolve()) as part:  # a link stays one
-                text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in current)
-                part.write_text(text, encoding="utf-8")
-    read_predictions(path, style=task)  # an id that occurs twice is an error before the prediction
+    with PredictionWriter(path, resume=True) as writer:
+        count = 0
+        for example in read():
+            if writer.digest_of(example.id, task) not in (None, digest(example)):
+                writer.forget(example.id, task)
+                count += 1
+        if not count:
+            return
+        print(
+            f"{path}: {count:,} predictions are of another model, other options or changed "
+            "examples; they are computed again.",
+            file=sys.stderr,
+            flush=True,
+        )
+        # A link stays one.
+        with replacing(path.resolve()) as part, path.open("rb") as lines, part.open("wb") as kept:
+            for line in filter(bytes.strip, lines):
+                record = json.loads(line)
+                if writer.digest_of(str(record["id"]), record.get("style", "")) is not None:
+                    kept.write(line)

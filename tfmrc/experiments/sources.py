@@ -334,13 +334,13 @@ def _spread(number: int, stream: Iterable[Any], length: int) -> Iterator[tuple[f
         yield (index + 0.5) / length, number, item
 
 
-def read_questions(
+def question_stream(
     path: str | Path,
     columns: Mapping[str, Any] | None = None,
     usual: Mapping[str, Any] | None = None,
     on_error: OnError = "raise",
     labels: Labels = "all",
-) -> list[Example | RecordError]:
+) -> ExampleStream:
     """Returns the examples of a file of any format of `tfmrc.data.read_file`.
 
     Args:
@@ -348,20 +348,26 @@ def read_questions(
         columns: dict or None. Columns of a table, which it must have. Default: None.
         usual: dict or None. Columns of a table in place of `columns`, as far as it has them.
             Default: None.
-        on_error: str. `"skip"` returns the errors of broken records in their place.
+        on_error: str. `"skip"` leaves the errors of broken records in their place.
             Default: `"raise"`.
         labels: str. What must be right, see `tfmrc.data.ExampleStream`. Default: `"all"`.
 
     Raises:
         FileNotFoundError: If the file does not exist.
-        ValueError: If two examples have the same id, a line is broken, or a column is missing.
+        ValueError: If its format is unknown; while reading, if two examples have the same id, a
+            line is broken, or a column is missing.
     """
     options: dict[str, Any] = {"columns_optional": not columns, "labels": labels}
-    stream = data.read_file(path, columns=columns or usual, on_error=on_error, **options)
-    records = list(stream.records())
-    for _ in unique((record for record in records if isinstance(record, Example)), str(path)):
-        continue
-    return records
+    return data.read_file(path, columns=columns or usual, on_error=on_error, **options)
+
+
+def read_questions(*source: Any, **options: Any) -> list[Example | RecordError]:
+    """Returns the examples of `question_stream`, and the errors of broken records in their place.
+
+    Args:
+        *source, **options: Arguments of `question_stream`.
+    """
+    return list(question_stream(*source, **options).records())
 
 
 def print_broken_records(count: int, errors: Sequence[RecordError], what: str) -> None:

@@ -1,14 +1,17 @@
 """Questions in columns, answers in columns: what Ray Data, Spark or a pool of threads call."""
 
-from collections.abc import Mapping
+import pickle
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from tfmrc.data import read_table
-from tfmrc.experiments.answering import askable, predictions_of
-from tfmrc.experiments.predictor import load_any
+from tfmrc.data import Example, RecordError, read_table
+from tfmrc.evaluation import Prediction
+from tfmrc.experiments.answering import Asked, predictions_of
+from tfmrc.experiments.predictor import load_with
+from tfmrc.experiments.settings import Experiment
 
-__all__ = ["COLUMNS", "Answerer"]
+__all__ = ["COLUMNS", "Answerer", "columns_of"]
 
 COLUMNS = (
     "id", "answer", "probability", "is_confident", "answerable_probability", "passage", "start",
@@ -19,17 +22,11 @@ COLUMNS = (
 class Answerer:
     """Answers a batch of rows, given and returned as columns.
 
-    It can be pickled: the model is loaded in the process that calls it, once for all answerers of
-    the same model there. Nothing but question and passage must be right in a row; a broken row has
-    an `error` in place of an answer. For Ray Data:
-
-        from tfmrc.integrations.batch import Answerer
-
-        dataset = ray.data.read_parquet("questions/")
-        answers = dataset.map_batches(
-            Answerer, fn_constructor_args=("runs/my_reader",), concurrency=4, batch_size=64)
-
-    For Spark, in a function for `DataFrame.mapInPandas`:
+    It can be pickled: the model is loaded in the process that calls it, once for all answerers with
+    the same model and options there. Nothing but question and passage must be right in a row; a
+    broken row has an `error` in place of an answer, as has one without the answer that a model asks
+    about. For Ray see `tfmrc.integrations.ray`; for Spark, in a function for
+    `DataFrame.mapInPandas`:
 
         def answer(frames):
             answerer = Answerer("runs/my_reader", threads=1)
@@ -37,14 +34,15 @@ class Answerer:
                 yield pandas.DataFrame(answerer(frame.to_dict("list")))
 
     Args:
-        model: str. What `tfmrc.load` loads: "ready", a run, a saved predictor, an export, a folder
-            of Hugging Face.
+        model: str. "ready", a run, a saved predictor or a folder of Hugging Face.
         task: str or None. Name of a task of the predictor; None for the first one. Default: None.
         columns: dict or None. Columns with other names, as for `tfmrc.data.read_table`.
             Default: None.
         batch_size: int. Rows that the model reads at once. Default: 32.
         threads: int or None. Threads of TensorFlow, if nothing has computed in the process; None
             for all cores. Default: None.
+        settings: `Experiment` or None. Settings of a run, in place of those in its folder.
+            Default: None.
         **options: Options of the predictor.
 
     Example:
@@ -71,6 +69,7 @@ class Answerer:
         columns: Mapping[str, Any] | None = None,
         batch_size: int = 32,
         threads: int | None = None,
+        settings: Experiment | None = None,
         **options: Any,
     ):
         self.model = str(model)
@@ -79,6 +78,7 @@ class Answerer:
         self.batch_size = batch_size
         self.threads = threads
         self.options = options
+        self._how = pickle.dumps((settings, options))
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
         """Returns the answers to a batch.
@@ -91,28 +91,36 @@ class Answerer:
             A dict of the columns `COLUMNS`, one value per row in their order; None where the model
             has no such value, or the row is broken.
         """
-        predictor, chosen = _loaded(self.model, self.threads)
         names = list(batch)
         rows = [dict(zip(names, row, strict=True)) for row in zip(*batch.values(), strict=True)]
         stream = read_table(rows, columns=self.columns, on_error="skip")
         stream.labels = "none"
+        return columns_of(self.answers(stream.records()))
+
+    def answers(self, records: Iterable[Example | RecordError]) -> Iterator[Prediction]:
+        """Yields a `Prediction` per example, and in the place of a broken record its error."""
+        predictor, options = _loaded(self.model, self.threads, self._how)
         task = predictor.task(self.task).name
-        records = askable(predictor, task, list(stream.records()))
-        options = {**chosen, **self.options}
-        found = predictions_of(predictor, records, task, options, self.batch_size)
-        rows = [
-            {**one.scores, "id": one.id, "answer": None if one.error else one.answer,
-             "error": one.error or None}
-            for one in found
-        ]  # fmt: skip
-        return {name: [row.get(name) for row in rows] for name in COLUMNS}
+        given = list(map(Asked.of(predictor, task).or_error, records))
+        return predictions_of(predictor, given, task, options, self.batch_size)
+
+
+def columns_of(predictions: Iterable[Prediction]) -> dict[str, list[Any]]:
+    """Returns the columns `COLUMNS` of predictions."""
+    rows = [
+        {**one.scores, "id": one.id, "answer": None if one.error else one.answer,
+         "error": one.error or None}
+        for one in predictions
+    ]  # fmt: skip
+    return {name: [row.get(name) for row in rows] for name in COLUMNS}
 
 
 @cache
-def _loaded(model: str, threads: int | None) -> tuple[Any, dict[str, Any]]:
+def _loaded(model: str, threads: int | None, how: bytes) -> tuple[Any, dict[str, Any]]:
     if threads is not None:
         import tensorflow as tf
 
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         tf.config.threading.set_inter_op_parallelism_threads(1)
-    return load_any(model)
+    predictor, options = load_with(model, *pickle.loads(how))
+    return predictor, options

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from tfmrc.evaluation import CalibrationReport
 from tfmrc.predictors import calibration as calibrations, registry
-from tfmrc.predictors.inputs import batches_of, check_names, one_row, status_message, tensors_of
+from tfmrc.predictors.inputs import check_names, one_row, status_message, tensors_of
 from tfmrc.predictors.options import DecodingOptions
 from tfmrc.predictors.process import check_backend, check_process, this_process
 from tfmrc.predictors.result import Result
@@ -18,6 +18,7 @@ from tfmrc.predictors.task import Query, Task, stream_of_passages
 from tfmrc.storage.export import export_saved_model
 from tfmrc.storage.parts import load_parts, save_parts
 from tfmrc.utils.arguments import check_arguments
+from tfmrc.utils.batches import batches_of
 
 __all__ = ["Predictor"]
 

@@ -1,9 +1,8 @@
 """Conversion of Python values to the tensors of a signature."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -12,41 +11,12 @@ from tfmrc.utils.arguments import nearest
 
 __all__ = [
     "at_least_one",
-    "batches_of",
     "check_names",
     "cut_passages",
     "one_row",
     "status_message",
     "tensors_of",
 ]
-
-Item = TypeVar("Item")
-
-
-def batches_of(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yields items in batches, each read when it is needed.
-
-    If the items raise an error, those before it are yielded first, so that their results are not
-    lost.
-
-    Example:
-
-    >>> from tfmrc.predictors.inputs import batches_of
-    >>> list(batches_of("abc", 2))
-    [['a', 'b'], ['c']]
-    """
-    stream, error = iter(items), None
-    while error is None:
-        batch: list[Item] = []
-        try:
-            batch.extend(islice(stream, size))
-        except Exception as raised:
-            error = raised
-        if batch:
-            yield batch
-        elif error is None:
-            return
-    raise error
 
 
 def check_names(where: str, names: Iterable[str], expected: Iterable[str]) -> None:

@@ -10,13 +10,13 @@ from tfmrc import models, preprocessing
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.generated import GeneratedText
-from tfmrc.predictors.inputs import batches_of
 from tfmrc.predictors.options import QuestionOptions
 from tfmrc.predictors.task import Query, Task, stream_of_passages
 from tfmrc.predictors.text_outputs import compiled, text_outputs
 from tfmrc.storage.warmup import ANSWER, PASSAGES
 from tfmrc.text.answer_candidates import answer_candidates
 from tfmrc.text.layout import spread
+from tfmrc.utils.batches import batches_of
 
 __all__ = ["MaxoutPointerQGPredictor", "maxout_pointer_qg_signatures"]
 

@@ -9,12 +9,13 @@ import tensorflow as tf
 
 from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor, find_answers
-from tfmrc.predictors.inputs import batches_of, status_message, strings
+from tfmrc.predictors.inputs import status_message, strings
 from tfmrc.predictors.legacy_answers import legacy_answers, windows_of
 from tfmrc.predictors.process import check_backend, check_process
 from tfmrc.predictors.reader_windows import window_scores
 from tfmrc.predictors.task import Query
 from tfmrc.utils.arguments import check_whole_numbers
+from tfmrc.utils.batches import batches_of
 
 __all__ = ["PipelineOptions", "QuestionAnsweringPipeline"]
 

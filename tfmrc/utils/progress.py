@@ -30,7 +30,7 @@ class Progress:
 
     Args:
         what: str. The work.
-        total: int. Its whole size.
+        total: int. Its whole size; 0 if it is unknown.
         unit: str. The unit of sizes; `"MB"` for bytes.
     """
 
@@ -45,10 +45,14 @@ class Progress:
         if not _SHOWN.get() or now - self._last < SECONDS:
             return
         self._last, rate = now, max(done, 1) / (now - self._start)
-        left, size = round((self._total - done) / rate), f"{self._total / self._scale:,.0f}"
+        of = rest = ""
+        if self._total:
+            left = round((self._total - done) / rate)
+            of = f" of {self._total / self._scale:,.0f}"
+            rest = f", {left // 60}:{left % 60:02} left"
         print(
-            f"{self._what}: {done / self._scale:,.0f} of {size} {self._unit}, "
-            f"{rate / self._scale:,.3g} a second, {left // 60}:{left % 60:02} left",
+            f"{self._what}: {done / self._scale:,.0f}{of} {self._unit}, "
+            f"{rate / self._scale:,.3g} a second{rest}",
             file=sys.stderr,
             flush=True,
         )

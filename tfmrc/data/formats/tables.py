@@ -262,7 +262,8 @@ def _parquet(path: Any, report: Report, columns: Columns) -> Rows:
         from pyarrow.parquet import ParquetFile
     number = 0
     try:
-        with ParquetFile(path) as file:
+        # Buffers that are read in advance would stay until the end of the file.
+        with ParquetFile(path, pre_buffer=False) as file:
             progress = Progress(f"reading {path}", file.metadata.num_rows, "rows")
             for batch in file.iter_batches(1024):
                 progress.update(number)

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from tfmrc.data.formats.fields import RecordLocation
-from tfmrc.data.stream import open_binary
+from tfmrc.data.stream import Ids, open_binary
 
 _BEGINNING = b'{"id": '
 
@@ -184,11 +184,11 @@ class PredictionWriter:
 
     Args:
         path: str or path. The file. Its folder is created.
-        resume: bool. Whether to keep the predictions of the file (their ids and styles are in
-            `done`) instead of overwriting it. Default: False.
+        resume: bool. Whether to keep the predictions of the file (see `digest_of`) instead of
+            overwriting it. Default: False.
 
     Raises:
-        ValueError: If the file to resume has anything but predictions.
+        ValueError: If the file to resume has anything but predictions, or one twice.
         OSError: If another writer has the file open.
 
     Example:
@@ -199,7 +199,7 @@ class PredictionWriter:
     ...     writer.write(Prediction("q1", "the mill"))
     >>> with PredictionWriter(path, resume=True) as writer:
     ...     for key in ("q1", "q2"):
-    ...         if (key, "") not in writer.done:
+    ...         if writer.digest_of(key) is None:
     ...             writer.write(Prediction(key, "a weir"))
     >>> list(read_predictions(path))
     ['q1', 'q2']
@@ -208,27 +208,36 @@ class PredictionWriter:
     def __init__(self, path: str | Path, *, resume: bool = False):
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.done: set[tuple[str, str]] = set()
+        self._done = Ids()
         self._file = self.path.open("a", encoding="utf-8")
         try:
             if self.path.is_file():  # not /dev/stdout or a pipe
                 _lock(self._file, self.path)
                 if resume:
-                    self.done = _resume(self.path)
+                    self._resume()
                 else:
                     self._file.truncate(0)
         except BaseException:
-            self._file.close()
+            self.close()
             raise
+
+    def digest_of(self, id: str, style: str = "") -> str | None:
+        """Returns the digest of a prediction that the file has; None if it has none."""
+        return self._done.get(f"{style}\n{id}")
+
+    def forget(self, id: str, style: str = "") -> None:
+        """Removes a prediction from those that `digest_of` knows; the file keeps it."""
+        self._done.remove(f"{style}\n{id}")
 
     def write(self, prediction: Prediction) -> None:
         """Appends one prediction."""
         self._file.write(json.dumps(prediction.to_json(), ensure_ascii=False) + "\n")
         self._file.flush()
-        self.done.add((prediction.id, prediction.style))
+        self._note(prediction)
 
     def close(self) -> None:
         self._file.close()
+        self._done.close()
 
     def __enter__(self) -> Self:
         return self
@@ -240,6 +249,38 @@ class PredictionWriter:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _note(self, prediction: Prediction) -> str | None:
+        return self._done.first(f"{prediction.style}\n{prediction.id}", prediction.digest)
+
+    def _resume(self) -> None:
+        """Notes the predictions of the file; then removes a half line, or ends a last line.
+
+        Nothing is changed before all complete lines were recognised as predictions.
+        """
+        length, last = 0, b""
+        with self.path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                location = RecordLocation(self.path, f"line {number}")
+                try:
+                    record = json.loads(line) if line.strip() else None
+                except ValueError as error:
+                    if line.endswith(b"\n") or not line.startswith(_BEGINNING[: len(line)]):
+                        raise location.error(
+                            "only a file of predictions can be resumed; this line is none. "
+                            f"Received: {line[:80]!r}"
+                        ) from error
+                    break  # a half line
+                length, last = length + len(line), line
+                if record is not None:
+                    prediction = _prediction(location, record)
+                    if self._note(prediction) is not None:
+                        raise location.error(f"the id occurs twice. Received: {prediction.id!r}")
+        with self.path.open("rb+") as file:
+            file.truncate(length)
+            if last and not last.endswith(b"\n"):
+                file.seek(length)
+                file.write(b"\n")
 
 
 def _lock(file: IO[str], path: Path) -> None:
@@ -263,34 +304,3 @@ def _prediction(location: RecordLocation, record: Any) -> Prediction:
         return Prediction.from_json(record)
     except ValueError as error:
         raise location.error(str(error)) from error
-
-
-def _resume(path: Path) -> set[tuple[str, str]]:
-    """Returns ids and styles of a file; then removes a half line, or ends a last line.
-
-    Nothing is changed before all complete lines were recognised as predictions.
-    """
-    done: set[tuple[str, str]] = set()
-    length, last = 0, b""
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            location = RecordLocation(path, f"line {number}")
-            try:
-                record = json.loads(line) if line.strip() else None
-            except ValueError as error:
-                if line.endswith(b"\n") or not line.startswith(_BEGINNING[: len(line)]):
-                    raise location.error(
-                        "only a file of predictions can be resumed; this line is none. "
-                        f"Received: {line[:80]!r}"
-                    ) from error
-                break  # a half line
-            length, last = length + len(line), line
-            if record is not None:
-                prediction = _prediction(location, record)
-                done.add((prediction.id, prediction.style))
-    with path.open("rb+") as file:
-        file.truncate(length)
-        if last and not last.endswith(b"\n"):
-            file.seek(length)
-            file.write(b"\n")
-    return done

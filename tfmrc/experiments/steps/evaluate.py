@@ -309,7 +309,8 @@ def _evaluate_file(
     styles = tuple(dict.fromkeys(task.style for task in predictor.tasks if task.style is not None))
     examples = _in_style(examples, styles)
     if all(task.target == "question" for task in predictor.tasks):
-        examples = askable(predictor, predictor.tasks[0].name, examples)
+        asked = askable(predictor, predictor.tasks[0].name, examples)
+        examples = [example for example in asked if isinstance(example, Example)]
     source = Source("examples", styles, test=str(questions), title="own data", rules=rules)
     prefixes = {} if of_run is None else of_run.evaluation.prefixes
     name = Path(folder).resolve().name

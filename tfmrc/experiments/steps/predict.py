@@ -1,23 +1,23 @@
 """Predicts the examples of a file with a run or another predictor."""
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from tfmrc.data import RecordError
+from tfmrc.data import Example, RecordError
 from tfmrc.data.stream import OnError
 from tfmrc.evaluation import Prediction
 from tfmrc.experiments.answering import (
-    answer_all,
+    WINDOW,
     askable,
-    folder_digest,
     predictions_of,
-    run_digest,
+    predictor_digest,
+    write_answers,
 )
 from tfmrc.experiments.predictor import load_with, settings_of
 from tfmrc.experiments.settings import Experiment
-from tfmrc.experiments.sources import print_broken_records, read_questions, table_columns
+from tfmrc.experiments.sources import print_broken_records, question_stream, table_columns
 from tfmrc.predictors.result import not_found
 from tfmrc.utils.pipes import print_json, print_text
 from tfmrc.utils.progress import show_progress
@@ -47,10 +47,10 @@ def predict(
         questions: str or path. A file of any format of `tfmrc.data.read_file`: a table (CSV, TSV,
             JSON, Parquet) with `question` and `passage`, or with the columns that the run's own
             table has; tfmrc's JSON lines; or an official format.
-        output: str, path or None. File of predictions, one JSON object per line. The file of an
-            interrupted command is continued: predictions of the same model, options and examples
-            are not computed again. A file with other content is left unchanged. Default: standard
-            output.
+        output: str, path or None. File of predictions, one JSON object per line, written 2,048 at
+            a time. The file of an interrupted command is continued: predictions of the same model,
+            options and examples are not computed again. A file with other content is left
+            unchanged. Default: standard output.
         settings: `Experiment` or None. Settings of the run, in place of those in its folder.
             Default: None.
         options: dict or None. Options of the predictor, such as `num_beams`, beside those of a
@@ -66,7 +66,8 @@ def predict(
             answer; `"raise"` raises a `RecordError`. Default: `"skip"`.
 
     Returns:
-        The errors of broken records, which are also printed on standard error.
+        The first 20 errors of broken records; their number and the first five are also printed on
+        standard error.
 
     Raises:
         FileNotFoundError: If the folder is none of these.
@@ -79,37 +80,32 @@ def predict(
         _check_output(Path(output), Path(questions))
     settings = settings_of(folder, settings)
     usual = None if settings is None else table_columns(settings)
-    records = read_questions(questions, columns, usual, on_error, labels="none")
+    stream = question_stream(questions, columns, usual, on_error, labels="none")
     predictor, chosen = load_with(folder, settings, options)
     name = predictor.task(task).name
-    errors = [record for record in records if isinstance(record, RecordError)]
-    examples = askable(predictor, name, records)
+
+    def read() -> Iterator[Example | RecordError]:
+        return askable(predictor, name, stream.records())
+
     batch_size = 32 if settings is None else settings.evaluation.batch_size
     if output is not None:
-        answer_all(
+        write_answers(
             predictor,
-            examples,
+            read,
             Path(output),
             task=name,
             options=chosen,
             batch_size=batch_size,
-            model=_digest(folder, settings, options),
+            model=predictor_digest(folder, settings, options),
         )
     else:
-        predictions = predictions_of(predictor, examples, name, chosen, batch_size)
         is_terminal = sys.stdout.isatty()
+        window = None if is_terminal else WINDOW  # somebody waits
+        predictions = predictions_of(predictor, read(), name, chosen, batch_size, window)
         with show_progress(not is_terminal):
             _print(predictions, form or ("answers" if is_terminal else "full"))
-    print_broken_records(len(errors), errors, "have no answer")
-    return errors
-
-
-def _digest(
-    folder: str | Path, settings: Experiment | None, options: Mapping[str, Any] | None
-) -> str:
-    if settings is None:
-        return folder_digest(folder, (options or {}).get("dtype"))
-    return run_digest(settings, Path(folder))
+    print_broken_records(stream.skipped, stream.report.errors, "have no answer")
+    return stream.report.errors
 
 
 def _check_output(output: Path, questions: Path) -> None:

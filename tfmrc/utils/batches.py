@@ -1,0 +1,33 @@
+"""Items in batches."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def batches_of(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yields items in batches, each read when it is needed.
+
+    If the items raise an error, those before it are yielded first, so that their results are not
+    lost.
+
+    Example:
+
+    >>> from tfmrc.utils.batches import batches_of
+    >>> list(batches_of("abc", 2))
+    [['a', 'b'], ['c']]
+    """
+    stream, error = iter(items), None
+    while error is None:
+        batch: list[Item] = []
+        try:
+            batch.extend(islice(stream, size))
+        except Exception as raised:
+            error = raised
+        if batch:
+            yield batch
+        elif error is None:
+            return
+    raise error

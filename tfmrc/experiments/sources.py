@@ -14,7 +14,7 @@ from tfmrc.data.formats.detect import file_format
 from tfmrc.data.formats.registry import find_format
 from tfmrc.data.stream import ExampleStream, Filtered, Labels, OnError, RecordError, Report
 from tfmrc.data.transforms.sentences import sentences
-from tfmrc.data.transforms.splits import draw_by_id
+from tfmrc.data.transforms.splits import draw_by_id, group_of
 from tfmrc.experiments.plan import classes_of
 from tfmrc.experiments.run_folder import trained_folder
 from tfmrc.experiments.settings import DRAW_SEED, Experiment, Source
@@ -169,9 +169,7 @@ def _splits_of(source: Source, experiment: Experiment, folder: Path, spans: Path
             train = Held(train)
     if source.test is not None:
         test = drawn(source, source.test, folder, source.test_options, source.test_share)
-        if source.spans == "exact" and _tested_on_spans(experiment):
-            test = with_spans(test, source)
-        built = replace(built, test=test)
+        built = replace(built, test=_tested(test, source, experiment))
     if split.ids is not None:
         listed = _listed(train, built.test or (), Path(split.ids))
         built = replace(built, train=listed[0], validation=listed[1], test=listed[2])
@@ -180,21 +178,35 @@ def _splits_of(source: Source, experiment: Experiment, folder: Path, spans: Path
         rest, validation = data.split_by_group(by_sentence, 0.5, split.seed)
         built = replace(built, train=train, validation=validation, test=rest)
     elif source.train is not None:
-        key = (lambda example: example.id) if split.by == "example" else None
-        rest, validation = data.split_by_group(train, split.validation_share, split.seed, key=key)
+        key: Callable[[Example], str] = (lambda e: e.id) if split.by == "example" else group_of
+        held_out = split.test_share if source.test is None else 0.0
+        if held_out:
+            every = drawn(source, source.train, folder, source.train_options, source.train_share)
+            groups = {example.id: key(example) for example in every}
+            key = lambda e: groups[e.id]  # `spans` leaves one of several passages  # noqa: E731
+            test = data.split_by_group(every, held_out, split.seed, key=key)[1]
+            built = replace(built, test=_tested(test, source, experiment))
+            train = data.split_by_group(train, held_out, split.seed, key=key)[0]
+        share = held_out + split.validation_share
+        rest, validation = data.split_by_group(train, share, split.seed, key=key)
         built = replace(built, train=rest, validation=validation)
     return _as_sequences(built)
 
 
-def _tested_on_spans(experiment: Experiment) -> bool:
-    """Returns True if the test examples need the passage that holds the answer, and its span.
+def _tested(
+    examples: Iterable[Example], source: Source, experiment: Experiment
+) -> Iterable[Example]:
+    """Returns test examples, with the span of the answer and its passage alone where needed.
 
-    So do models that only ask about it, and parts of the test file that models are validated on.
+    So they are for models that only ask about it, and in test files that models are validated on.
     Other models answer every question from all of its passages, and all its references count.
     """
     split = experiment.split
-    only_asks: bool = classes_of(experiment).predictor.only_asks
-    return split.by == "sentence" or split.ids is not None or only_asks
+    if source.spans != "exact":
+        return examples
+    only_asks = classes_of(experiment).predictor.only_asks
+    asked = split.by == "sentence" or split.ids is not None or only_asks
+    return with_spans(examples, source) if asked else examples
 
 
 def drawn(

@@ -183,7 +183,7 @@ def test_the_commands_leave_out_questions_without_an_answer_in_a_passage(
     file, output = tmp_path / "rows.json", tmp_path / "asked.jsonl"
     file.write_text(json.dumps(rows))
     with eagerly():
-        command = ["--input", str(file), "--set", "num_beams=1", "max_length=3"]
+        command = ["--input", str(file), "--option", "num_beams=1", "max_length=3"]
         asked = ["predict", str(tmp_path / "saved"), *command, "--output", str(output)]
         assert cli.main(asked) == 0
         assert "2 of 3 examples are left out: the model asks about" in capsys.readouterr().err

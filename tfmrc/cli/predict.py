@@ -12,9 +12,9 @@ from tfmrc.cli.parsing import (
     add_columns,
     add_imports,
     add_on_error,
-    add_settings,
+    add_options,
     columns_of,
-    settings_or_options,
+    options_of,
 )
 
 
@@ -33,7 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "texts on a terminal, JSON lines elsewhere",
     )
     add_on_error(parser, "skip", "stop, or write its error in place of an answer (the default)")
-    add_settings(parser)
+    add_options(parser)
     add_imports(parser)
 
 
@@ -48,6 +48,6 @@ def run(options: Namespace) -> int:
         form=options.format,
         columns=columns_of(options.columns),
         on_error=options.on_error,
-        **settings_or_options(options),
+        options=options_of(options.option),
     )
     return 1 if errors else 0

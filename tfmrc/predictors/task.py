@@ -1,6 +1,6 @@
 """Tasks of a predictor and requests to it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +46,17 @@ class Query:
     relevance: Sequence[bool] | None = None
 
     @classmethod
+    def to_answer(cls, *, question: str, passages: str | Sequence[str]) -> "Query":
+        """Returns the request of `Predictor.answer`."""
+        return cls(question, tuple(stream_of_passages(passages)))
+
+    @classmethod
+    def to_ask(cls, *, passage: str, answer: str, answer_start: int | None = None) -> "Query":
+        """Returns the request of `Predictor.ask`."""
+        start = -1 if answer_start is None else answer_start
+        return cls("", (passage,), answer, answer_start=start)
+
+    @classmethod
     def of(cls, example: Any, task: Task) -> "Query":
         """Converts an example to a request; reads its answer if a question is to be generated.
 
@@ -55,9 +66,11 @@ class Query:
         Args:
             example: An object with `question` and `passages`, as `tfmrc.data.Example`; a task that
                 asks about answers also reads `answers` and `spans`, a model with `ranker="gold"`
-                `relevance`.
+                `relevance`. Or a dict of the keywords of `to_answer` or `to_ask`.
             task: `Task`. The task.
         """
+        if isinstance(example, Mapping):
+            return (cls.to_ask if task.target == "question" else cls.to_answer)(**example)
         passages = tuple(stream_of_passages(example.passages))
         relevance = getattr(example, "relevance", None)
         if task.target != "question":

@@ -325,9 +325,9 @@ def _fields(
     for field in ("question", "passages"):
         if field not in result:
             raise location.error(
-                f"expected a column {' or '.join(NAMES[field][:3])}; another one is named by "
-                f"columns={{{field!r}: ...}}, in a command by --columns {field}=... "
-                f"Received: {', '.join(map(short, names))}; for example {EXAMPLE}",
+                f"the table has no column {' or '.join(NAMES[field][:3])} (it has "
+                f"{', '.join(map(str, names))}). Add `--columns {field}=NAME`, in Python "
+                f"columns={{{field!r}: NAME}}",
                 field,
             )
     return result

@@ -73,8 +73,8 @@ def _scores_of(experiment: Experiment, folder: Path) -> dict[str, Any]:
             scores[path.parent.name] = report
         else:
             print(
-                f"{path} is of another model or of other options and not exported: `tfmrc "
-                "evaluate` scores this one.",
+                f"The scores of {path} belong to another model or to other options and were left "
+                f"out of the export. Run `tfmrc evaluate {folder}`.",
                 flush=True,
             )
     return scores

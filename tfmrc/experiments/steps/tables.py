@@ -1,0 +1,201 @@
+"""Answers and questions as tables, which are corrected in a spreadsheet and trained on."""
+
+import csv
+import json
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tfmrc.data import Example, RecordError, read_file, read_table, with_exact_spans
+from tfmrc.data.formats.tables import NAMES, field_columns, save_sheet
+from tfmrc.data.stream import OnError
+from tfmrc.evaluation import read_predictions
+from tfmrc.experiments.predictor import load_with, settings_of
+from tfmrc.experiments.sources import say_broken, table_columns
+from tfmrc.experiments.steps.predict import predict
+from tfmrc.utils.files import replacing
+from tfmrc.utils.pipes import print_json
+from tfmrc.utils.progress import shown
+
+__all__ = ["ask_table", "predict_table"]
+
+SHEETS = (".csv", ".tsv", ".xlsx")
+LABELS = ("answers", "answer_start", "spans", "answerable", "is_impossible", "relevance")
+
+
+@shown()
+def predict_table(
+    folder: str | Path,
+    questions: str | Path,
+    output: str | Path,
+    *,
+    sort: bool = False,
+    columns: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> list[RecordError]:
+    """Predicts the examples of a file into a table, which `tfmrc init` reads as training data.
+
+    A row has question, answer, probability, whether it is confident, the passage and the
+    characters of the answer in it, and all columns of the input: labels as `given_NAME`. Until the
+    table is written, `OUTPUT.jsonl` has the predictions, from which the same command goes on.
+
+    Args:
+        folder, questions, columns, **options: As of `tfmrc.experiments.predict`.
+        output: str or path. A file `.csv`, `.tsv` or `.xlsx` (needs openpyxl) that does not exist.
+        sort: bool. Whether the least certain answers come first. Default: False.
+
+    Returns:
+        The errors of broken records, which are not in the table.
+
+    Raises:
+        ValueError: If `output` exists, and as `tfmrc.experiments.predict`.
+    """
+    target = _new(output)
+    predictions = target.with_name(f"{target.name}.jsonl")
+    errors = predict(folder, questions, predictions, columns=columns, **options)
+    settings = settings_of(folder)
+    usual = None if settings is None else table_columns(settings)
+    given: dict[str, Any] = {"columns": columns or usual, "columns_optional": not columns}
+    stream = read_file(questions, **given, labels="none", on_error="skip")
+    found = read_predictions(predictions)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for example in stream:
+            if example.id not in found:
+                continue  # a model that asks needs an answer
+            text, scores = found[example.id].answer, found[example.id].scores
+            asks, start = "answer" in scores, scores.get("start", -1)
+            yield _row(
+                {
+                    "question": text if asks else example.question,
+                    "answer": scores["answer"] if asks else text,
+                    "probability": scores.get("probability"),
+                    "confident": scores.get("is_confident"),
+                    "start": start if start >= 0 else None,
+                    "end": scores["end"] if start >= 0 else None,
+                },
+                example.passages[max(scores.get("passage") or 0, 0)],
+                getattr(stream.report.location, "cells", {}),
+                asks,
+            )
+
+    _write(target, rows(), sort)
+    predictions.unlink()
+    return errors
+
+
+@shown()
+def ask_table(
+    folder: str | Path,
+    passages: str | Path,
+    output: str | Path | None = None,
+    *,
+    sort: bool = False,
+    options: Mapping[str, Any] | None = None,
+    columns: Mapping[str, Any] | None = None,
+    on_error: OnError = "skip",
+) -> list[RecordError]:
+    """Asks about the passages of a table without questions.
+
+    A row has question, answer, the answer's first character, probability and passage, and all
+    columns of the input. Without a column of answers, the model finds what it asks about.
+
+    Args:
+        folder, options, columns, on_error: As of `tfmrc.experiments.predict`.
+        passages: str or path. The table.
+        output: str, path or None. As of `predict_table`; None for JSON lines on standard output.
+        sort: bool. Whether the least probable questions come first. Default: False.
+
+    Returns:
+        The errors of broken rows.
+
+    Raises:
+        ValueError: If the model does not ask, or finds no answers and is given none.
+    """
+    target = None if output is None else _new(output)
+    known = field_columns(passages, columns or {})
+    read_as = {**known, "question": known["passages"]}
+    stream = read_table(passages, columns=read_as, on_error=on_error)
+    stream.labels = "none"
+    predictor, chosen = load_with(folder, settings_of(folder), options)
+    tasks = [task for task in predictor.tasks if task.target == "question"]
+    if not tasks:
+        next(iter(read_table(passages, columns=columns)))  # says that there are no questions
+    if "answers" not in known and not hasattr(predictor, "generate_from_passage"):
+        raise ValueError(
+            f"{type(predictor).__name__} finds no answers to ask about: the table needs a column "
+            f"`answer`. Received: {passages}"
+        )
+    read: deque[tuple[Example, Mapping[str, Any]]] = deque()
+
+    def examples() -> Iterator[Example]:
+        for example in stream:
+            for found in with_exact_spans([example], "span") if "answers" in known else [example]:
+                read.append((found, stream.report.location.cells))
+                yield found
+
+    if "answers" in known:
+        results = ([one] for one in predictor.predict(examples(), task=tasks[0], **chosen))
+    else:
+        given = (example.passages[0] for example in examples())
+        results = predictor.generate_from_passage(given, **chosen)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for asked in results:
+            example, cells = read.popleft()
+            for one in asked:
+                fields = {"question": one.text, "answer": one.answer}
+                fields |= {"answer_start": one.answer_start, "probability": one.probability}
+                yield _row(fields, example.passages[0], cells, True)
+
+    if target is None:
+        for row in rows():
+            print_json(row, indent=None)
+    else:
+        _write(target, rows(), sort)
+    say_broken(stream.skipped, stream.report.errors, "are left out")
+    return stream.report.errors
+
+
+def _row(
+    fields: Mapping[str, Any], passage: str, cells: Mapping[str, Any], asks: bool
+) -> dict[str, Any]:
+    """Returns the fields of a row and the columns of the input, renamed if they were labels."""
+    taken = {*fields, *(name for field in LABELS for name in NAMES[field])}
+    taken -= set() if asks else {"question"}
+    given = {
+        f"given_{name}" if str(name).strip().lower() in taken else str(name): value
+        for name, value in cells.items()
+    }
+    return {**fields, "passage": passage, **given}
+
+
+def _new(output: str | Path) -> Path:
+    """Returns the path of a table to write; one that exists may have been corrected by hand."""
+    target = Path(output)
+    if target.exists() or target.suffix not in SHEETS:
+        raise ValueError(
+            f"Tables are written to a new file, whose name ends in one of {', '.join(SHEETS)}. "
+            f"Received: --output {output}"
+        )
+    return target
+
+
+def _write(target: Path, rows: Iterable[dict[str, Any]], sort: bool) -> None:
+    held = list(rows)
+    if sort:
+        held.sort(key=lambda row: row["probability"] or 0.0)
+    header = list(dict.fromkeys(name for row in held for name in row))
+    cells = [[_cell(row.get(name)) for name in header] for row in held]
+    with replacing(target) as part:
+        if target.suffix == ".xlsx":
+            save_sheet(part, [header, *cells])
+            return
+        with part.open("w", encoding="utf-8-sig", newline="") as file:  # as spreadsheets expect
+            writer = csv.writer(file, delimiter="\t" if target.suffix == ".tsv" else ",")
+            writer.writerows([header, *cells])
+
+
+def _cell(value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value

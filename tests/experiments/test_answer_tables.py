@@ -43,7 +43,7 @@ def test_a_table_of_answers_is_training_data(suffix, reader, tmp_path, monkeypat
     if suffix == "csv":
         with open("a.csv", encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
-        asked = [*("question answer probability confident start end passage".split())]
+        asked = [*("question answer probability confident passage start end".split())]
         assert list(rows[0]) == [*asked, "Nr", "context", "given_answer", "author"]
         assert float(rows[0]["probability"]) <= float(rows[1]["probability"])
         for row in rows:

@@ -120,7 +120,7 @@ def test_the_command_and_its_options(folder, questions, tmp_path, capsys, withou
     assert cli.main([*predict, "--option", "min_probability=1.0"]) == 0
     assert set(json.loads(capsys.readouterr().out).values()) == {""}
     assert cli.main([*predict, "--option", "num_beams=2"]) == 1
-    assert "no option `num_beams`. Its options are num_return_" in capsys.readouterr().err
+    assert "Predictor has the options num_return_" in capsys.readouterr().err
     assert cli.main([*command, "--set", "evaluation.limit=2"]) == 1
     assert "--set does not go with --input FILE" in capsys.readouterr().err
 

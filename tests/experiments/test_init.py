@@ -63,7 +63,7 @@ def test_every_model_is_built_and_checked_from_the_recipe(encoder, model, table,
     asks, answers = f"tfmrc ask runs/mine --{PASSAGE}", "tfmrc answer runs/mine --question"
     assert (asks in said) == (model in ("maxout_pointer_qg", "daanet"))
     start = "Starts from " + {"ready": "the encoder of the ready", "none": "nothing"}[encoder]
-    assert start in said and "F1 of 6.8" in said
+    assert start in said and "from nothing has" in said
     assert (answers in said) == (model != "maxout_pointer_qg")
     experiment = experiments.load("mine.yaml")
     check_experiment(experiment)
@@ -126,7 +126,7 @@ def test_a_recipe_trains_evaluates_and_predicts_the_users_file(table, capsys):
     with eagerly():
         assert cli.main(["train", "mine.yaml", "--set", *small]) == 0
         said = capsys.readouterr().out
-        assert re.search(r"mine.csv +rows.* read +32\n.* tested on +\d+ ", said, re.DOTALL)
+        assert re.search(r"read: mine.csv +32\n.* tested on +\d+ ", said, re.DOTALL)
         assert re.search(r"Trained 1 of \d+ steps, ended by: time limit, in \d+\.\d minutes", said)
         assert cli.main(["evaluate", "runs/mine"]) == 0
         capsys.readouterr()

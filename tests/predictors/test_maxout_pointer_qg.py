@@ -211,5 +211,5 @@ def test_the_passages_of_a_table_are_asked_about(answers, predictor, tmp_path):
         found = list(csv.DictReader(lines))
     assert found and all(row["section"] == "1" and row["passage"] == passage for row in found)
     for row in found:
-        assert passage[int(row["answer_start"]) :].startswith(row["answer"])
+        assert passage[int(row["start"]) :].startswith(row["answer"])
     assert not answers or [row["given_answer"] for row in found] == ["old tamsin"]

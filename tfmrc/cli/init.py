@@ -20,13 +20,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--data", required=True, metavar="FILE", help="the questions to train on")
     parser.add_argument("--test", metavar="FILE", help="the questions to report on")
-    parser.add_argument(
-        "--test-share",
-        type=float,
-        default=0.2,
-        metavar="SHARE",
-        help="without --test: share of the questions to report on (0.2)",
-    )
+    share = "without --test: share of the questions to report on (0.2)"
+    parser.add_argument("--test-share", type=float, default=0.2, metavar="SHARE", help=share)
     add_columns(parser)
     add_on_error(parser, "raise", "stop (the default), or leave it out, as the recipe will")
     parser.add_argument(

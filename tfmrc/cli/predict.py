@@ -46,7 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     from tfmrc import experiments
-    from tfmrc.data.formats.tables import has_questions
+    from tfmrc.data.formats.detect import has_questions
     from tfmrc.experiments.predictor import settings_of
     from tfmrc.experiments.sources import table_columns
     from tfmrc.experiments.steps.tables import SHEETS

@@ -14,6 +14,16 @@ __all__ = ["Count", "check_enough", "count_rows", "lines_of", "max_passages", "t
 
 PARTS = ("train", "validation", "test")
 DONE = {"train": "trained on", "validation": "validated on", "test": "tested on"}
+MOST = 15_054
+BEATS = {
+    # Questions of SQuAD with which a model from an encoder, and one from nothing, has answered or
+    # asked better than the most similar sentence.
+    "ExtractiveReader": (200, None),
+    "SAN": (200, 15_054),
+    "Masque": (15_934, None),
+    "DAANet": (15_054, None),
+    "MaxoutPointerQG": (15_054, 15_054),
+}
 SHOWN = 3  # ids of the rows that are not used, per reason
 
 
@@ -135,7 +145,8 @@ def count_rows(
         spare: set of str. The ids of the rows that validation leaves out.
 
     Returns:
-        A dict: `read`, the number of rows, and `not_used`, by reason `count` and the first `ids`.
+        A dict: `read`, the number of rows, `not_used`, by reason `count` and the first `ids`, and
+        `notes`, what the reader counts.
     """
     read, ids = 0, defaultdict[str, list[str]](list)
     for example in examples:
@@ -150,7 +161,7 @@ def count_rows(
         broken = [error.id for error in report.errors[:SHOWN]]
         rows["broken"] = {"count": report.skipped, "ids": broken}
         read += report.skipped
-    return {"read": read, "not_used": rows}
+    return {"read": read, "not_used": rows, "notes": {} if report is None else dict(report.notes)}
 
 
 def is_labelled(example: Example, source: Source) -> bool:
@@ -172,16 +183,34 @@ def _why_unused(example: Example, source: Source) -> str:
 
 def table_of(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yields the lines of a table: for each file of a source its rows, and what becomes of them."""
-    for file in facts["files"]:
-        yield f"{file['name']:<24}  {'rows':>9}  {'answered':>9}  {'groups':>9}"
-        yield f"  {'read':<22}  {file['read']:>9,}"
-        for part in file["parts"]:
-            count = facts[part]
-            numbers = count["labelled"], count["answerable"], count["groups"]
-            yield f"  {DONE[part]:<22}" + "".join(f"  {number:>9,}" for number in numbers)
+    yield f"{'':<24}  {'rows':>9}  {'answered':>9}  {'groups':>9}"
+    for name, file in facts["files"].items():
+        yield f"read: {name:<18}  {file['read']:>9,}"
+        for note, count in file["notes"].items():
+            yield f"  {'note':<22}  {count:>9,}  {note}"
         for why, rows in file["not_used"].items():
             more = ", ..." * (rows["count"] > len(rows["ids"]))
             yield f"  {'not used':<22}  {rows['count']:>9,}  {why}: {', '.join(rows['ids'])}{more}"
+    for part in filter(facts.__contains__, PARTS):
+        numbers = (facts[part][key] for key in ("labelled", "answerable", "groups"))
+        yield f"  {DONE[part]:<22}" + "".join(f"  {number:>9,}" for number in numbers)
+
+
+def few_questions(model: str, is_pretrained: bool, count: int) -> list[str]:
+    """Returns a warning of fewer questions than a model has been measured to need.
+
+    Args:
+        model: str. Name of its class.
+        is_pretrained: bool. Whether it starts from an encoder, vectors or another model.
+        count: int. Number of training questions with an answer.
+    """
+    least = BEATS.get(model, (0, 0))[not is_pretrained]
+    start = f"{model} from {'an encoder' if is_pretrained else 'nothing'}"
+    if least is None:
+        said = f"{start} has not beaten the most similar sentence with {MOST:,} questions of SQuAD."
+        return [said] * (count <= MOST)
+    has = f"{start} has been measured to beat the most similar sentence with {least:,} questions"
+    return [f"{has} of SQuAD, not with fewer; there are {count:,}."] * (count < least)
 
 
 def lines_of(facts: Mapping[str, Any]) -> Iterator[str]:

@@ -95,21 +95,13 @@ def load_saved(
 
 
 def checked_options(predictor: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns options of a predictor.
+    """Returns options of a predictor or an export, which has none.
 
     Raises:
-        ValueError: If one does not exist or has an impossible value, or an export has any.
+        ValueError: If one does not exist or has an impossible value.
     """
-    from tfmrc.predictors import Predictor
-
-    if options and not isinstance(predictor, Predictor):
-        raise ValueError(
-            "The options of an export are fixed in it; `tfmrc export MODEL --option NAME=VALUE` "
-            f"writes another one. Received: {', '.join(options)}"
-        )
     try:
-        if options:
-            predictor.options(**options)
+        predictor.options(**options)
     except TypeError as error:
         raise ValueError(str(error)) from error
     return options

@@ -12,7 +12,7 @@ from tfmrc import data
 from tfmrc.data import Example
 from tfmrc.data.formats.detect import file_format
 from tfmrc.data.formats.registry import find_format
-from tfmrc.data.stream import ExampleStream, Filtered, Labels, OnError, RecordError, Report
+from tfmrc.data.stream import Filtered, Labels, OnError, RecordError
 from tfmrc.data.transforms.sentences import sentences
 from tfmrc.data.transforms.splits import draw_by_id, group_of
 from tfmrc.experiments.plan import classes_of
@@ -156,7 +156,7 @@ def splits(experiment: Experiment, folder: Path, spans: Path | None = None) -> l
 
 def _splits_of(source: Source, experiment: Experiment, folder: Path, spans: Path | None) -> Splits:
     split = experiment.split
-    built = Splits(source)
+    built, on_spans = Splits(source), source.spans == "exact" and _tested_on_spans(experiment)
     train: Iterable[Example] = ()
     if source.train is not None:
         if source.spans == "best" and spans is not None and spans.is_file():
@@ -169,7 +169,7 @@ def _splits_of(source: Source, experiment: Experiment, folder: Path, spans: Path
             train = Held(train)
     if source.test is not None:
         test = drawn(source, source.test, folder, source.test_options, source.test_share)
-        built = replace(built, test=_tested(test, source, experiment))
+        built = replace(built, test=with_spans(test, source) if on_spans else test)
     if split.ids is not None:
         listed = _listed(train, built.test or (), Path(split.ids))
         built = replace(built, train=listed[0], validation=listed[1], test=listed[2])
@@ -185,7 +185,7 @@ def _splits_of(source: Source, experiment: Experiment, folder: Path, spans: Path
             groups = {example.id: key(example) for example in every}
             key = lambda e: groups[e.id]  # `spans` leaves one of several passages  # noqa: E731
             test = data.split_by_group(every, held_out, split.seed, key=key)[1]
-            built = replace(built, test=_tested(test, source, experiment))
+            built = replace(built, test=with_spans(test, source) if on_spans else test)
             train = data.split_by_group(train, held_out, split.seed, key=key)[0]
         share = held_out + split.validation_share
         rest, validation = data.split_by_group(train, share, split.seed, key=key)
@@ -193,20 +193,15 @@ def _splits_of(source: Source, experiment: Experiment, folder: Path, spans: Path
     return _as_sequences(built)
 
 
-def _tested(
-    examples: Iterable[Example], source: Source, experiment: Experiment
-) -> Iterable[Example]:
-    """Returns test examples, with the span of the answer and its passage alone where needed.
+def _tested_on_spans(experiment: Experiment) -> bool:
+    """Returns True if the test examples need the passage that holds the answer, and its span.
 
-    So they are for models that only ask about it, and in test files that models are validated on.
+    So do models that only ask about it, and parts of the test file that models are validated on.
     Other models answer every question from all of its passages, and all its references count.
     """
     split = experiment.split
-    if source.spans != "exact":
-        return examples
-    only_asks = classes_of(experiment).predictor.only_asks
-    asked = split.by == "sentence" or split.ids is not None or only_asks
-    return with_spans(examples, source) if asked else examples
+    only_asks: bool = classes_of(experiment).predictor.only_asks
+    return split.by == "sentence" or split.ids is not None or only_asks
 
 
 def drawn(
@@ -288,13 +283,12 @@ def as_sequence(example: Example, target: str) -> Example:
 # === Streams ===
 
 
-class Held(ExampleStream):
+class Held:
     """The examples of a stream, which the first pass reads and keeps."""
 
     def __init__(self, examples: Iterable[Example]) -> None:
         self.examples = examples
         self.kept: list[Example] | None = None
-        self.report = Report()
 
     def __iter__(self) -> Iterator[Example]:
         if self.kept is not None:
@@ -304,7 +298,7 @@ class Held(ExampleStream):
         for example in self.examples:
             kept.append(example)
             yield example
-        self.kept, self.report = kept, getattr(self.examples, "report", self.report)
+        self.kept = kept
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from tfmrc.predictors.inputs import batches_of, check_names, one_row, status_mes
 from tfmrc.predictors.options import DecodingOptions
 from tfmrc.predictors.process import check_backend, check_process, this_process
 from tfmrc.predictors.result import Result
-from tfmrc.predictors.task import Query, Task
+from tfmrc.predictors.task import Query, Task, stream_of_passages
 from tfmrc.storage.export import export_saved_model
 from tfmrc.storage.parts import load_parts, save_parts
-from tfmrc.utils.arguments import parameters_of, suggestion
+from tfmrc.utils.arguments import check_arguments, parameters_of
 
 __all__ = ["Predictor"]
 
@@ -199,7 +199,7 @@ class Predictor(Generic[R]):
         Raises:
             ValueError: If the predictor does not answer questions, or not in this style.
         """
-        query = Query.to_answer(question=question, passages=passages)
+        query = Query(question, tuple(stream_of_passages(passages)))
         return self._single(query, self._task_for("answer", style), options)
 
     def ask(
@@ -221,7 +221,8 @@ class Predictor(Generic[R]):
             ValueError: If the predictor does not generate questions, or the answer does not occur
                 in the passage.
         """
-        query = Query.to_ask(passage=passage, answer=answer, answer_start=answer_start)
+        start = -1 if answer_start is None else answer_start
+        query = Query("", (passage,), answer, answer_start=start)
         return self._single(query, self._task_for("question", None), options)
 
     def predict(
@@ -356,13 +357,9 @@ class Predictor(Generic[R]):
             TypeError: If an option is unknown; the message lists them.
             ValueError: If a value is not possible.
         """
-        known = parameters_of(self.options_class)
-        for name, value in options.items():
-            if name not in known:
-                raise TypeError(
-                    f"{type(self).__name__} has no option `{name}`{suggestion(name, known)} "
-                    f"Its options are {', '.join(known)}. Received: {name}={value!r}"
-                )
+        known = ", ".join(parameters_of(self.options_class))
+        where = f"{type(self).__name__} has the options {known}; it"
+        check_arguments(self.options_class, options, where)
         return self.options_class(**options)
 
     def task(self, task: str | Task | None = None) -> Task:

@@ -88,11 +88,6 @@ class GeneratedText(Result):
     answer: str | None = None
     answer_start: int | None = None
 
-    @property
-    def headline(self) -> str:
-        """As of every result; a question has no words."""
-        return super().headline if self.text or self.answer is None else "(no words)"
-
     def facts(self) -> list[tuple[str, str]]:
         """Returns answer, relevance, answerability and score, and the facts of every result."""
         pairs = []

@@ -52,7 +52,7 @@ class Result:
         >>> Result("an owl", probability=0.1, is_confident=False).headline
         '(not found; candidate: an owl)'
         """
-        if not self.text:
+        if not self.text and getattr(self, "answer", None) is None:  # no question about one
             chance = "" if self.probability is None else f" (probability {self.probability:.2f})"
             return f"No answer in these passages{chance}."
         return self.text if self.is_confident else not_found(self.text)

@@ -46,17 +46,6 @@ class Query:
     relevance: Sequence[bool] | None = None
 
     @classmethod
-    def to_answer(cls, *, question: str, passages: str | Sequence[str]) -> "Query":
-        """Returns the request of `Predictor.answer`."""
-        return cls(question, tuple(stream_of_passages(passages)))
-
-    @classmethod
-    def to_ask(cls, *, passage: str, answer: str, answer_start: int | None = None) -> "Query":
-        """Returns the request of `Predictor.ask`."""
-        start = -1 if answer_start is None else answer_start
-        return cls("", (passage,), answer, answer_start=start)
-
-    @classmethod
     def of(cls, example: Any, task: Task) -> "Query":
         """Converts an example to a request; reads its answer if a question is to be generated.
 
@@ -66,11 +55,15 @@ class Query:
         Args:
             example: An object with `question` and `passages`, as `tfmrc.data.Example`; a task that
                 asks about answers also reads `answers` and `spans`, a model with `ranker="gold"`
-                `relevance`. Or a dict of the keywords of `to_answer` or `to_ask`.
+                `relevance`. Or a dict: `question` and `passages`, or `passage`, `answer` and maybe
+                `answer_start`.
             task: `Task`. The task.
         """
+        if isinstance(example, Mapping) and task.target == "question":
+            start = example.get("answer_start", -1)
+            return cls("", (example["passage"],), example["answer"], answer_start=start)
         if isinstance(example, Mapping):
-            return (cls.to_ask if task.target == "question" else cls.to_answer)(**example)
+            return cls(example["question"], tuple(stream_of_passages(example["passages"])))
         passages = tuple(stream_of_passages(example.passages))
         relevance = getattr(example, "relevance", None)
         if task.target != "question":

@@ -261,22 +261,18 @@ def save_sheet(path: str | PathLike[str], rows: Iterable[Sequence[Any]]) -> None
     """Writes rows as the only sheet of an Excel file; a text that begins with `=` stays one."""
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
-    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
     book = Workbook(write_only=True)
     sheet = book.create_sheet()
 
     def cell(value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        text = WriteOnlyCell(sheet, ILLEGAL_CHARACTERS_RE.sub("", value))
-        text.data_type = "s"
-        return text
+        made = WriteOnlyCell(sheet, value)
+        made.data_type = "s" if isinstance(value, str) else made.data_type
+        return made
 
     for row in rows:
         sheet.append([cell(value) for value in row])
-    with open(path, "wb") as file:
-        book.save(file)
+    book.save(path)
 
 
 def field_columns(
@@ -290,19 +286,6 @@ def field_columns(
     """
     location, row = next(_rows(path, Report(), columns), (RecordLocation(path, "file"), {}))
     return _fields(row, columns, location, columns_optional, True, needed=("passages",))
-
-
-def has_questions(path: str | PathLike[str], columns: Columns) -> bool:
-    """Returns False for a table that has a column of passages and none of questions.
-
-    Args:
-        path: str or path. A file of any format.
-        columns: dict from field to column, which the table may lack.
-    """
-    try:
-        return not is_table(path) or "question" in field_columns(path, columns, True)
-    except RecordError:  # of another form than a table of questions
-        return True
 
 
 def _parquet(path: Any, report: Report, columns: Columns) -> Rows:

@@ -6,6 +6,7 @@ from typing import Any
 
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.answering import run_digest
+from tfmrc.experiments.loading import changed
 from tfmrc.experiments.predictor import load_with, settings_of
 from tfmrc.experiments.reporting import MODEL, SEARCH, details_of
 from tfmrc.experiments.settings import Experiment
@@ -48,7 +49,7 @@ def export(
     if settings is not None:
         name, ranker = settings.name, settings.evaluation.ranker
         if ranker is None:
-            metrics |= _scores_of(settings, Path(folder))
+            metrics |= _scores_of(changed(settings, {"evaluation.options": chosen}), Path(folder))
         else:
             print(
                 "The export gives all passages the same weight: `evaluation.ranker` is no part of "

@@ -17,6 +17,9 @@ from tfmrc.data.stream import OnError
 from tfmrc.data.transforms.sentences import words
 from tfmrc.data.transforms.splits import group_number, group_of
 from tfmrc.encoders.presets import check_preset
+from tfmrc.experiments.counts import few_questions
+from tfmrc.experiments.loading import load
+from tfmrc.experiments.recipes import find_recipe
 from tfmrc.experiments.run_folder import trained_folder
 from tfmrc.experiments.settings import Split
 from tfmrc.experiments.sources import say_broken, source_format
@@ -37,22 +40,7 @@ CLASSES = {
 MODELS = tuple(CLASSES)
 WIDE = (READY, "minilm")  # encoders whose embeddings have 384 numbers
 READER = "extractive_reader"
-PRETRAINED = {  # settings of the model on an encoder as wide as MiniLM, those of the recipes
-    "san": "{name: SAN, dropout: 0.1}",
-    "masque": "{name: Masque, preset: masque_small, word_dim: 384, hidden_dim: 128, "
-    "intermediate_dim: 256, num_decoder_blocks: 2, local_window: 0}",
-    "maxout_pointer_qg": "{name: MaxoutPointerQG, word_dim: 384, hidden_dim: 256, dropout: 0.3, "
-    "embeddings_trainable: true}",
-    "daanet": "{name: DAANet, context_attention: false, word_dim: 384, character_dim: 48, "
-    "hidden_dim: 128, num_lstm_layers: 1, num_heads: 4, inner_dim: 256, "
-    "embeddings_trainable: true}",
-    READER: "{name: ExtractiveReader}",
-}
 PASSAGE = 400, 50  # the most words of a passage that a recipe reads, and the step of lengths
-SCRATCH = (
-    "2,480 questions of SQuAD train SAN to an F1 of 6.8, where the sentence most similar to the "
-    "question has 19.3."
-)
 LOOKED_AT = 2_000
 """Examples from which the sizes are chosen; all of them are counted."""
 
@@ -123,51 +111,50 @@ def init(
         check_preset(encoder)
     source = source_format(Path(data), columns)
     spans = model != "masque"
-    train_split = _split_of(source, data, "train")
     options: dict[str, Any] = {} if on_error == "raise" else {"on_error": on_error}
     if blank_answers != "unknown":
         options["blank_answers"] = blank_answers
-    stream = read_file(data, columns=columns, split=train_split, **options)
+    stream = read_file(data, columns=columns, **options)
     statistics = _Statistics.of(stream, spans)
     say_broken(stream.skipped, stream.report.errors, "are left out")
     statistics.check(model)
-    test_split = None
     statistics.test_share = 0.0 if test is not None else test_share
     if test is not None:
         styles = [*statistics.styles][: 1 if spans else None]
-        test_split = _check_test(test, source, columns, styles, options)
-    splits = {"train_options": train_split, "test_options": test_split}
+        _check_test(test, data, source, columns, styles, options)
     if columns:
         options = {"columns": columns, **options}
-    text = _recipe(
-        target.stem, model, source, Path(data), test, options, encoder, statistics, splits
-    )
+    text = _recipe(target.stem, model, source, Path(data), test, options, encoder, statistics)
     write_text(target, text)
     return _next_steps(target, model, encoder, test, statistics)
 
 
 def _check_test(
     test: str | Path,
+    train: str | Path,
     source: str,
     columns: Columns | None,
     styles: Sequence[str],
     options: Mapping[str, Any],
-) -> str | None:
-    """Returns the split of a test file; raises a ValueError if nothing could be scored on it."""
+) -> None:
+    """Raises a ValueError if nothing could be scored on a test file, or it is the training file."""
+    if Path(test).samefile(train):
+        raise ValueError(
+            "The test file is the training file; without --test a part of it is held out. "
+            f"Received: --test {test}"
+        )
     test_source = source_format(Path(test), columns)
     if test_source != source:
         raise ValueError(
             f"Training and test file have one form. Received: {source}, and {test_source} in {test}"
         )
-    split = _split_of(source, test, "test")
-    tested = _Statistics.of(read_file(test, columns=columns, split=split, **options))
+    tested = _Statistics.of(read_file(test, columns=columns, **options))
     if not set(styles) & set(tested.styles):
         raise ValueError(
             f"The test file has no answers of the style{'s' * (len(styles) > 1)} "
             f"{', '.join(styles)}, so nothing could be scored. Without --test, `tfmrc predict` "
             f"answers its questions. Received: {test}"
         )
-    return split
 
 
 def _next_steps(
@@ -198,27 +185,21 @@ def _next_steps(
                 "(`preprocessor.passage_length`), and what follows is not read; `--model san` "
                 "reads long passages in windows.",
             )
-    lines += _start_of(model, encoder)
+    lines += _start_of(model, encoder, statistics.answered)
     return "\n".join(lines)
 
 
-def _start_of(model: str, encoder: str) -> list[str]:
-    """Returns what a model starts from, and what it would cost to start from less."""
-    if encoder == "none":
-        return [f"Starts from nothing. {SCRATCH}"]
-    if encoder != READY:
-        return [f"Starts from the encoder {encoder}, which has not answered questions before."]
-    knows = "the ready reader, which knows 15,000 questions of SQuAD (English)."
-    if model == READER:
-        return [f"Starts from {knows}"]
-    return [f"Starts from the encoder of {knows} With `--encoder none`: {SCRATCH}"]
-
-
-def _split_of(source: str, path: str | Path, name: str) -> str | None:
-    """Returns the name of a split if the file is NarrativeQA's, which has all of them."""
-    if source != "narrativeqa" or not any(True for _ in read_file(path, split=name)):
-        return None
-    return name
+def _start_of(model: str, encoder: str, answered: int) -> list[str]:
+    """Returns what a model starts from, and whether that has been enough or what less costs."""
+    start = f"the encoder {encoder}, which has not answered questions"
+    if encoder == READY:
+        part = "" if model == READER else "the encoder of "
+        start = f"{part}the ready reader, which knows 15,000 questions of SQuAD (English)"
+    few = few_questions(CLASSES[model], encoder != "none", answered)
+    lines = [f"Starts from {'nothing' if encoder == 'none' else start}.", *few]
+    if encoder != "none" and model != READER:
+        lines += [f"`--encoder none`: {few}" for few in few_questions(CLASSES[model], False, 0)]
+    return lines
 
 
 def _model_name(model: str) -> str:
@@ -245,9 +226,9 @@ class _Statistics:
     unanswerable: int = 0
     ranked: int = 0
     test_share: float = 0.0
-    groups: Counter[str] = field(default_factory=Counter)  # with the examples that train
+    groups: Counter[str] = field(default_factory=Counter)  # with their questions
     report: Report = field(default_factory=Report)
-    ids: Counter[str] = field(default_factory=Counter)
+    ids: list[str] = field(default_factory=list)
     documents: set[str] = field(default_factory=set)
     styles: dict[str, None] = field(default_factory=dict)
     num_passages: int = 1
@@ -271,7 +252,7 @@ class _Statistics:
             exact = spans and any(True for _ in data.with_exact_spans([example], style))
             statistics.held += bool(example.spans) or exact
             statistics.groups[group_of(example)] += 1
-            statistics.ids[example.id] += 1
+            statistics.ids.append(example.id)
             statistics.num_passages = max(statistics.num_passages, len(example.passages))
             if statistics.examples <= LOOKED_AT:
                 statistics._measure(example)
@@ -316,7 +297,7 @@ class _Statistics:
         The first seed that draws about the shares of documents is taken; if there is none, as for
         few documents, single questions are drawn with the best seed.
         """
-        total = sum(self.ids.values())
+        total = len(self.ids)
         share = 0.12 if total < _MANY else 0.1 if total < 10 * _MANY else 0.05
         wanted = [part for part in (self.test_share, share) if part]
 
@@ -333,7 +314,7 @@ class _Statistics:
         for seed in seeds if len(self.groups) > 2 else ():
             if error(self.groups, seed) <= _TOLERANCE:
                 return "group", share, seed
-        return "example", share, min(seeds, key=lambda seed: error(self.ids, seed))
+        return "example", share, min(seeds, key=lambda seed: error(Counter(self.ids), seed))
 
     def describe(self) -> str:
         parts = [f"{self.examples:,} questions", f"{self.answered:,} with an answer"]
@@ -358,7 +339,6 @@ def _recipe(
     options: Mapping[str, Any],
     encoder: str,
     statistics: _Statistics,
-    splits: Mapping[str, str | None],
 ) -> str:
     styles = list(statistics.styles)
     spans = model != "masque"
@@ -375,9 +355,6 @@ def _recipe(
         + "  # a file to report on, in place of a share" * (test is None),
         f"  styles: {_yaml(styles[:1] if spans else styles)}",
     ]
-    for name, split in splits.items():
-        if split is not None:
-            lines.append(f"  {name}: {{split: {split}}}  # the file has all parts of the data")
     if options:
         lines.append(f"  options: {_yaml(options)}")
     if spans and not (model == READER and statistics.unanswerable):
@@ -466,19 +443,15 @@ def _preprocessor(model: str, statistics: _Statistics) -> list[str]:
 
 
 def _model(model: str, statistics: _Statistics, encoder: str) -> list[str]:
-    lines = [f"model: {{name: {CLASSES[model]}, preset: {model}_demo}}"]
-    if model == "masque":
-        lines = ["model: {name: Masque, preset: masque_small}"]
-    if encoder in WIDE or (encoder != "none" and model in ("san", READER)):
-        lines = [f"model: {PRETRAINED[model]}"]
-    if model == "masque":
-        ranker, classifier = statistics.ranked > 0, statistics.unanswerable > 0
-        parts = f"ranker: {_yaml(ranker)}, classifier: {_yaml(classifier)}}}"
-        lines = [
-            "# `ranker` needs `relevance`, `classifier` questions without an answer.",
-            f"{lines[0][:-1]}, {parts}",
-        ]
-    return lines
+    preset = "masque_small" if model == "masque" else f"{model}_demo"
+    values: dict[str, Any] = {"name": CLASSES[model], "preset": preset}
+    if model == READER:
+        del values["preset"]
+    elif encoder in WIDE or (encoder != "none" and model == "san"):
+        values = {**load(find_recipe(f"{model}_squad/minilm")).model}
+    if model == "masque":  # a ranker needs `relevance`, a classifier questions without an answer
+        values |= {"ranker": statistics.ranked > 0, "classifier": statistics.unanswerable > 0}
+    return [f"model: {_yaml(values)}"]
 
 
 def _training(model: str, statistics: _Statistics, encoder: str) -> list[str]:
@@ -503,10 +476,11 @@ def _training(model: str, statistics: _Statistics, encoder: str) -> list[str]:
 
 
 def _evaluation(model: str, statistics: _Statistics) -> list[str]:
+    longest = max(15, statistics.length("answer", 60, 5) * 3 // 2)  # subwords
     none = ", handle_impossible_answer: true" * (statistics.unanswerable > 0)
     options = {
         "san": "{num_return_sequences: 4}",
-        READER: f"{{num_return_sequences: 4{none}}}",
+        READER: f"{{num_return_sequences: 4, max_length: {longest}{none}}}",
         "masque": f"{{max_length: {statistics.length('answer', 60, 5)}}}",
         "maxout_pointer_qg": "{num_beams: 5}",
         "daanet": "{num_beams: 1}",

@@ -12,10 +12,10 @@ from tfmrc import text
 from tfmrc.data.example import Example
 from tfmrc.experiments import inputs, run_folder as folders
 from tfmrc.experiments.counts import (
-    PARTS,
     Count,
     check_enough,
     count_rows,
+    few_questions,
     lines_of,
     max_passages,
     table_of,
@@ -171,6 +171,9 @@ def warnings_of(experiment: Experiment, content: dict[str, Any]) -> list[str]:
     size = sum(facts.get("validation", {}).get("examples", 0) for facts in content["sources"])
     if size < FEW:
         warnings.append(f"Only {size} validation questions: the best epoch is uncertain.")
+    answered = sum(facts.get("train", {}).get("answerable", 0) for facts in content["sources"])
+    started = experiment.start_from, experiment.encoder, experiment.vocabulary.vectors
+    warnings += few_questions(str(experiment.model.get("name")), any(started), answered)
     for source, facts in zip(experiment.sources, content["sources"], strict=True):
         without_group = facts.get("train", {}).get("without_group", 0)
         if without_group and experiment.split.by == "group":
@@ -265,30 +268,23 @@ def _counted(plan: Plan, sources: list[Splits], facts: list[dict[str, Any]]) -> 
             elif name == "test":
                 tested.append((counts[name], count))
         spare = {example.id for example in part.validation} - used
-        counts["files"] = _files(
-            plan, source, [name for name in by_name if name in counts], used, spare
-        )
+        counts["files"] = _files(plan, source, used, spare)
     for numbers, count in tested:
         if both := len(count.texts & trained):
             numbers["in_training"] = both
     check_enough(plan.experiment, facts)
 
 
-def _files(
-    plan: Plan, source: Source, parts: list[str], used: set[str], spare: set[str]
-) -> list[dict[str, Any]]:
-    """Returns for each file of a source the parts that it gives, and the counts of its rows."""
-    every, files = replace(source, answerable_only=False), []
-    of_test = {"validation", "test"} if plan.experiment.split.by == "sentence" else {"test"}
-    of_test = set() if source.test is None else of_test
-    for name, options, share, of_file in (
-        (source.train, source.train_options, source.train_share, {*PARTS} - of_test),
-        (source.test, source.test_options, source.test_share, of_test),
+def _files(plan: Plan, source: Source, used: set[str], spare: set[str]) -> dict[str, Any]:
+    """Returns the counts of the rows of each file of a source."""
+    every, files = replace(source, answerable_only=False), {}
+    for name, options, share in (
+        (source.train, source.train_options, source.train_share),
+        (source.test, source.test_options, source.test_share),
     ):
         if name is not None:
             rows = drawn(every, name, plan.data, options, share)
-            facts = {"name": Path(name).name, "parts": [part for part in parts if part in of_file]}
-            files.append(facts | count_rows(rows, source, used, spare))
+            files[Path(name).name] = count_rows(rows, source, used, spare)
     return files
 
 

@@ -54,33 +54,16 @@ def predict_table(
     target = _new(output)
     predictions = target.with_name(f"{target.name}.jsonl")
     errors = predict(folder, questions, predictions, columns=columns, **options)
-    settings = settings_of(folder)
+    settings, found = settings_of(folder), read_predictions(predictions)
     usual = None if settings is None else table_columns(settings)
     given: dict[str, Any] = {"columns": columns or usual, "columns_optional": not columns}
     stream = read_file(questions, **given, labels="none", on_error="skip")
-    found = read_predictions(predictions)
-
-    def rows() -> Iterator[dict[str, Any]]:
-        for example in stream:
-            if example.id not in found:
-                continue  # a model that asks needs an answer
-            text, scores = found[example.id].answer, found[example.id].scores
-            asks, start = "answer" in scores, scores.get("start", -1)
-            yield _row(
-                {
-                    "question": text if asks else example.question,
-                    "answer": scores["answer"] if asks else text,
-                    "probability": scores.get("probability"),
-                    "confident": scores.get("is_confident"),
-                    "start": start if start >= 0 else None,
-                    "end": scores["end"] if start >= 0 else None,
-                },
-                example.passages[max(scores.get("passage") or 0, 0)],
-                getattr(stream.report.location, "cells", {}),
-                asks,
-            )
-
-    _write(target, rows(), sort)
+    rows = (
+        _row(found[example.id].answer, found[example.id].scores, example, _cells(stream))
+        for example in stream
+        if example.id in found  # a model that asks needs an answer
+    )
+    _write(target, rows, sort)
     predictions.unlink()
     return errors
 
@@ -98,8 +81,8 @@ def ask_table(
 ) -> list[RecordError]:
     """Asks about the passages of a table without questions.
 
-    A row has question, answer, the answer's first character, probability and passage, and all
-    columns of the input. Without a column of answers, the model finds what it asks about.
+    The rows are those of `predict_table`. Without a column of answers, the model finds what it
+    asks about.
 
     Args:
         folder, options, columns, on_error: As of `tfmrc.experiments.predict`.
@@ -111,7 +94,7 @@ def ask_table(
         The errors of broken rows.
 
     Raises:
-        ValueError: If the model does not ask, or finds no answers and is given none.
+        RecordError: If the model does not ask, or finds no answers and is given none.
     """
     target = None if output is None else _new(output)
     known = field_columns(passages, columns or {})
@@ -120,19 +103,15 @@ def ask_table(
     stream.labels = "none"
     predictor, chosen = load_with(folder, settings_of(folder), options)
     tasks = [task for task in predictor.tasks if task.target == "question"]
-    if not tasks:
+    finds = hasattr(predictor, "generate_from_passage")
+    if not tasks or not (finds or "answers" in known):
         next(iter(read_table(passages, columns=columns)))  # says that there are no questions
-    if "answers" not in known and not hasattr(predictor, "generate_from_passage"):
-        raise ValueError(
-            f"{type(predictor).__name__} finds no answers to ask about: the table needs a column "
-            f"`answer`. Received: {passages}"
-        )
     read: deque[tuple[Example, Mapping[str, Any]]] = deque()
 
     def examples() -> Iterator[Example]:
         for example in stream:
             for found in with_exact_spans([example], "span") if "answers" in known else [example]:
-                read.append((found, stream.report.location.cells))
+                read.append((found, _cells(stream)))
                 yield found
 
     if "answers" in known:
@@ -140,35 +119,38 @@ def ask_table(
     else:
         given = (example.passages[0] for example in examples())
         results = predictor.generate_from_passage(given, **chosen)
-
-    def rows() -> Iterator[dict[str, Any]]:
-        for asked in results:
-            example, cells = read.popleft()
-            for one in asked:
-                fields = {"question": one.text, "answer": one.answer}
-                fields |= {"answer_start": one.answer_start, "probability": one.probability}
-                yield _row(fields, example.passages[0], cells, True)
-
-    if target is None:
-        for row in rows():
-            print_json(row, indent=None)
-    else:
-        _write(target, rows(), sort)
+    asked = ((read.popleft(), several) for several in results)
+    rows = (_row(one.text, one.to_json(), *about) for about, several in asked for one in several)
+    _write(target, rows, sort)
     say_broken(stream.skipped, stream.report.errors, "are left out")
     return stream.report.errors
 
 
+def _cells(stream: Any) -> Mapping[str, Any]:
+    """Returns the columns of the row that a stream has read last."""
+    return getattr(stream.report.location, "cells", {})
+
+
 def _row(
-    fields: Mapping[str, Any], passage: str, cells: Mapping[str, Any], asks: bool
+    text: str, scores: Mapping[str, Any], example: Example, cells: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Returns the fields of a row and the columns of the input, renamed if they were labels."""
-    taken = {*fields, *(name for field in LABELS for name in NAMES[field])}
-    taken -= set() if asks else {"question"}
-    given = {
-        f"given_{name}" if str(name).strip().lower() in taken else str(name): value
-        for name, value in cells.items()
+    """Returns a row of a table; columns of the input that were labels are renamed."""
+    asks = "answer" in scores
+    question, answer = (text, scores["answer"]) if asks else (example.question, text)
+    start = scores.get("answer_start" if asks else "start", -1)
+    row = {
+        "question": question,
+        "answer": answer,
+        "probability": scores.get("probability"),
+        "confident": scores.get("is_confident"),
+        "passage": example.passages[max(scores.get("passage") or 0, 0)],
+        "start": start if start >= 0 else None,
+        "end": start + len(answer) if start >= 0 else None,
     }
-    return {**fields, "passage": passage, **given}
+    taken = {*row, *(name for field in LABELS for name in NAMES[field])}
+    taken -= {"passage"} if asks else {"passage", "question"}
+    given = {f"given_{n}" if n.strip().lower() in taken else n: v for n, v in cells.items()}
+    return row | given
 
 
 def _new(output: str | Path) -> Path:
@@ -182,12 +164,18 @@ def _new(output: str | Path) -> Path:
     return target
 
 
-def _write(target: Path, rows: Iterable[dict[str, Any]], sort: bool) -> None:
-    held = list(rows)
-    if sort:
-        held.sort(key=lambda row: row["probability"] or 0.0)
+def _write(target: Path | None, rows: Iterable[dict[str, Any]], sort: bool) -> None:
+    if target is None:
+        for row in rows:
+            print_json(row, indent=None)
+        return
+    held = sorted(rows, key=lambda row: row["probability"] or 0.0) if sort else list(rows)
     header = list(dict.fromkeys(name for row in held for name in row))
-    cells = [[_cell(row.get(name)) for name in header] for row in held]
+    cells = [
+        [json.dumps(cell, ensure_ascii=False) if isinstance(cell, list | dict) else cell
+         for cell in map(row.get, header)]
+        for row in held
+    ]  # fmt: skip
     with replacing(target) as part:
         if target.suffix == ".xlsx":
             save_sheet(part, [header, *cells])
@@ -195,7 +183,3 @@ def _write(target: Path, rows: Iterable[dict[str, Any]], sort: bool) -> None:
         with part.open("w", encoding="utf-8-sig", newline="") as file:  # as spreadsheets expect
             writer = csv.writer(file, delimiter="\t" if target.suffix == ".tsv" else ",")
             writer.writerows([header, *cells])
-
-
-def _cell(value: Any) -> Any:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value

@@ -82,7 +82,7 @@ def file_format(path: str | PathLike, columns: Mapping[str, Any] | None = None) 
     return name
 
 
-def has_questions(path: str | PathLike[str], columns: Columns) -> bool:
+def has_questions(path: str | PathLike[str], columns: Mapping[str, Any]) -> bool:
     """Returns False for a table that has a column of passages and none of questions.
 
     Args:

@@ -18,7 +18,7 @@ MOST = 15_054
 BEATS = {
     # Questions of SQuAD with which a model from an encoder, and one from nothing, has answered or
     # asked better than the most similar sentence.
-    "ExtractiveReader": (200, None),
+    "ExtractiveReader": (15_054, None),
     "SAN": (200, 15_054),
     "Masque": (15_934, None),
     "DAANet": (15_054, None),
@@ -201,7 +201,7 @@ def few_questions(model: str, is_pretrained: bool, count: int) -> list[str]:
 
     Args:
         model: str. Name of its class.
-        is_pretrained: bool. Whether it starts from an encoder, vectors or another model.
+        is_pretrained: bool. Whether it starts from an encoder or vectors.
         count: int. Number of training questions with an answer.
     """
     least = BEATS.get(model, (0, 0))[not is_pretrained]

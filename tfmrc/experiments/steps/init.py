@@ -191,13 +191,13 @@ def _next_steps(
 
 def _start_of(model: str, encoder: str, answered: int) -> list[str]:
     """Returns what a model starts from, and whether that has been enough or what less costs."""
-    start = f"the encoder {encoder}, which has not answered questions"
-    if encoder == READY:
-        part = "" if model == READER else "the encoder of "
-        start = f"{part}the ready reader, which knows 15,000 questions of SQuAD (English)"
+    ready = "the ready reader, which knows 15,000 questions of SQuAD (English)."
+    if model == READER and encoder == READY:
+        return [f"Starts from {ready}"]
+    start = f"the encoder of {ready}" if encoder == READY else f"the encoder {encoder}."
     few = few_questions(CLASSES[model], encoder != "none", answered)
-    lines = [f"Starts from {'nothing' if encoder == 'none' else start}.", *few]
-    if encoder != "none" and model != READER:
+    lines = [f"Starts from {'nothing.' if encoder == 'none' else start}", *few]
+    if encoder != "none":
         lines += [f"`--encoder none`: {few}" for few in few_questions(CLASSES[model], False, 0)]
     return lines
 

@@ -84,6 +84,7 @@ def test_wrong_flags_are_named(capsys, arguments, message):
         ("predict . --input x.yaml --columns question", "Columns are given as question=COLUMN."),
         ("answer . --question=q --passage=p", "There is no saved predictor, run or export in ."),
         ("answer htp://x/a --question=a --passage=b", "The address of a model is"),
+        ("answer http://x/a --question=a --passage=b --option a=1", "served model's options are"),
         ("serve . --limit word=3", "did you mean words?"),
     ],
 )
@@ -181,7 +182,7 @@ def test_output_that_is_closed_or_cannot_be_written(capsys, monkeypatch):
 def test_an_answer_is_printed_as_the_output_can_show_it(encoding, terminal, printed, monkeypatch):
     text = "a\x1b[31m\x9b2J\tdéjà\n\ud800 猫 😀"
     predictor = SimpleNamespace(answer=lambda **query: SpanAnswer(text))
-    monkeypatch.setattr(LOAD, lambda folder: (predictor, {}))
+    monkeypatch.setattr(LOAD, lambda *_: (predictor, {}))
     output = io.TextIOWrapper(io.BytesIO(), encoding)
     monkeypatch.setattr(output, "isatty", lambda: terminal)
     monkeypatch.setattr(sys, "stdout", output)
@@ -197,7 +198,7 @@ def test_an_answer_is_printed_before_its_page_is_written(tmp_path, monkeypatch, 
     )
     answers = [written, written, SpanAnswer(text="An owl", start=0, end=6)]
     predictor = SimpleNamespace(answer=lambda **query: answers.pop(0))
-    monkeypatch.setattr(LOAD, lambda folder: (predictor, {}))
+    monkeypatch.setattr(LOAD, lambda *_: (predictor, {}))
     asked = ["answer", str(tmp_path), "--question", "Who flew?", "--passage", "An owl flew."]
     page = tmp_path / "pages/of/page.html"
     for file, message in ((page, ""), (tmp_path, "Is a directory"), (page, "only Masque returns")):

@@ -48,7 +48,7 @@ def test_a_saved_predictor_is_calibrated(predictor, questions, tmp_path, capsys,
     loaded = tfmrc.load(folder.parent)
     assert loaded.calibration.slope == written["slope"]
     # Commands say what was not found, and SQuAD's form has no text for it.
-    options = ["--set", "min_probability=1.0", "--format"]
+    options = ["--option", "min_probability=1.0", "--format"]
     predict = ["predict", str(folder), "--input", str(questions), *options]
     assert cli.main([*predict, "answers"]) == 0
     assert capsys.readouterr().out.startswith("(not found; candidate: ")

@@ -109,7 +109,7 @@ def test_the_digest_of_a_folder_is_that_of_the_predictor_in_it(tmp_path):
 
 def test_the_command_and_its_options(folder, questions, tmp_path, capsys, without_graphs):
     command = ["evaluate", str(folder), "--input", str(questions)]
-    silent = ["--set", "min_probability=1.0", "--output", str(tmp_path / "out")]
+    silent = ["--option", "min_probability=1.0", "--output", str(tmp_path / "out")]
     assert cli.main([*command, "--rules", "squad", *silent]) == 0
     printed = capsys.readouterr().out
     assert "  reader " in printed and f"Report: {tmp_path / 'out' / 'report.md'}" in printed
@@ -119,8 +119,12 @@ def test_the_command_and_its_options(folder, questions, tmp_path, capsys, withou
     assert (values["squad_2_no_answer_accuracy"], values["squad_2_has_answer_f1"]) == (1.0, 0.0)
     assert "rouge_l" not in values
     predict = ["predict", str(folder), "--input", str(questions), "--format", "squad"]
-    assert cli.main([*predict, "--set", "min_probability=1.0"]) == 0
+    assert cli.main([*predict, "--option", "min_probability=1.0"]) == 0
     assert set(json.loads(capsys.readouterr().out).values()) == {""}
+    assert cli.main([*predict, "--option", "num_beams=2"]) == 1
+    assert "Predictor has the options num_return_" in capsys.readouterr().err
+    assert cli.main([*command, "--set", "evaluation.limit=2"]) == 1
+    assert "--set does not go with --input FILE" in capsys.readouterr().err
 
 
 def test_a_table_with_other_columns(folder, tmp_path, capsys, without_graphs):

@@ -9,10 +9,8 @@ import pytest
 from tests.running import eagerly
 from tfmrc import cli, experiments
 from tfmrc.data import RecordError
-from tfmrc.data.transforms import splits as split_module
 from tfmrc.experiments.plan import check_experiment
 from tfmrc.experiments.sources import splits
-from tfmrc.experiments.steps import init as init_step
 
 BIRDS = ("owl", "crow", "kite", "wren", "gull", "swan", "rook", "tern")
 PLACES = ("mill", "barn", "lake", "tower")
@@ -55,15 +53,17 @@ PASSAGE = 'passage "..." --answer "..."'
 
 
 @pytest.mark.parametrize("model", PAPERS)
-def test_every_model_is_built_and_checked_from_the_recipe(model, table, capsys):
-    command = ["init", "mine", "--model", model, "--data", str(table)]
+@pytest.mark.parametrize("encoder", ["ready", "none"])
+def test_every_model_is_built_and_checked_from_the_recipe(encoder, model, table, capsys):
+    command = ["init", "mine", "--model", model, "--data", str(table), "--encoder", encoder]
     assert cli.main([*command, "--columns", "group=document"]) == 0
     said = capsys.readouterr().out
     assert "32 questions, 32 with an answer, 8 documents" in said
     assert "tfmrc train mine.yaml" in said
     asks, answers = f"tfmrc ask runs/mine --{PASSAGE}", "tfmrc answer runs/mine --question"
     assert (asks in said) == (model in ("maxout_pointer_qg", "daanet"))
-    assert said.endswith("`tfmrc train mine.yaml --from FOLDER` trains a model further.\n")
+    start = "Starts from " + {"ready": "the encoder of the ready", "none": "nothing"}[encoder]
+    assert start in said and "from nothing has" in said
     assert (answers in said) == (model != "maxout_pointer_qg")
     experiment = experiments.load("mine.yaml")
     check_experiment(experiment)
@@ -71,27 +71,29 @@ def test_every_model_is_built_and_checked_from_the_recipe(model, table, capsys):
     assert source.format == "table" and Path(source.train) == table
     assert source.options == {"columns": {"group": "document"}}
     assert source.spans == (None if model == "masque" else "exact")
+    assert experiment.encoder.get("preset") == (None if encoder == "none" else "ready")
     assert experiment.preprocessor["question_length"] == 10
-    assert (experiment.training.epochs, experiment.training.patience) == (30, 5)
-    assert experiment.training.batch_size == 8  # 4 steps per epoch, 120 in all
+    assert (experiment.training.patience, experiment.training.batch_size) == (5, 8)
     rate = {"learning_rate": 0.001} if model == "masque" else {}  # a small model, a short training
     assert experiment.training.optimizer == rate
 
 
-def test_a_reader_has_an_encoder_and_its_sizes_in_subwords(table, capsys):
-    command = ["init", "mine", "--model", "reader", "--data", str(table)]
+@pytest.mark.parametrize("encoder", ["ready", "minilm"])
+def test_a_reader_starts_from_the_ready_one_or_has_its_sizes_in_subwords(encoder, table, capsys):
+    command = ["init", "mine", "--model", "reader", "--data", str(table), "--encoder", encoder]
     assert cli.main(command) == 0
     said = capsys.readouterr().out
-    assert "tfmrc answer runs/mine" in said and "tfmrc ask" not in said and "FOLDER" not in said
+    assert "tfmrc answer runs/mine" in said and "tfmrc ask" not in said
     experiment = experiments.load("mine.yaml")
     check_experiment(experiment)
     assert experiment.model == {"name": "ExtractiveReader"}
-    assert experiment.encoder == {"preset": "minilm", "length": 256, "overlap": 96}
     sizes = {"question_length": 15, "answer_length": 15, "unanswerable": False}
-    assert experiment.preprocessor == sizes
+    started = encoder == "ready"
+    assert experiment.start_from == ("ready" if started else None)
+    assert experiment.preprocessor == ({} if started else sizes)
+    assert experiment.encoder.get("preset") == (None if started else "minilm")
     [source] = experiment.sources
     assert (source.answerable_only, source.spans) == (True, "exact")
-    assert (experiment.training.batch_size, experiment.training.epochs) == (8, 25)
 
 
 @pytest.mark.parametrize("located", [True, False])
@@ -105,30 +107,29 @@ def test_a_reader_learns_that_questions_have_no_answer(located, tmp_path, monkey
         for n in range(20)
     ]
     Path("mine.json").write_text(json.dumps(rows))
-    said = experiments.init("mine", model="reader", data="mine.json")
+    said = experiments.init("mine", model="reader", data="mine.json", encoder="minilm")
     assert "10 that the passages do not answer" in said
     experiment = experiments.load("mine.yaml")
-    assert experiment.preprocessor["unanswerable"] is located
-    assert experiment.sources[0].answerable_only is not located
+    assert experiment.preprocessor["unanswerable"]
+    assert experiment.evaluation.options["handle_impossible_answer"]
+    assert not experiment.sources[0].answerable_only
     [parts] = splits(experiment, Path())
-    assert len([*parts.train, *parts.validation]) == (20 if located else 10)
+    assert len([*parts.train, *parts.validation, *parts.test]) == 20
 
 
 def test_a_recipe_trains_evaluates_and_predicts_the_users_file(table, capsys):
     text = table.read_text(encoding="utf-8").replace("question,", "Frage,", 1)
     table.write_text(text, encoding="utf-8")  # the run remembers the user's column
-    command = ["init", "mine", "--model", "san", "--data", str(table), "--test", str(table)]
+    command = ["init", "mine", "--model", "san", "--data", str(table), "--encoder", "none"]
     assert cli.main([*command, "--columns", "group=document", "question=Frage"]) == 0
     small = [*SMALL["san"].split(), "training.batch_size=8", "training.max_minutes=0.0001"]
     with eagerly():
         assert cli.main(["train", "mine.yaml", "--set", *small]) == 0
         said = capsys.readouterr().out
+        assert re.search(r"read: mine.csv +32\n.* tested on +\d+ ", said, re.DOTALL)
         assert re.search(r"Trained 1 of \d+ steps, ended by: time limit, in \d+\.\d minutes", said)
         assert cli.main(["evaluate", "runs/mine"]) == 0
         capsys.readouterr()
-        nothing = ["evaluate", "runs/mine", "--set", "sources.0.test=null"]
-        assert cli.main(nothing) == 1
-        assert "`tfmrc evaluate runs/mine --input FILE`" in capsys.readouterr().err
         assert cli.main(["evaluate", "runs/mine", "--input", str(table)]) == 0
         assert "Exact match" in capsys.readouterr().out
         lines = [f"{row['question']},{row['passage']}" for row in rows()]
@@ -166,42 +167,22 @@ def test_styles_and_columns_of_a_file_that_looks_like_msmarco(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("numbers", "validation"),
-    [
-        ((0.99995, 0.99999), "a"),  # four decimals would be 1.0001
-        ((0.01, 0.02), "a"),  # the default share would leave nothing to train on
-        ((0.02, 0.05, 0.6), "ab"),
-        ((1e-7, 2e-7, 3e-7), "a"),
-    ],
+    ("documents", "by"),
+    [(["Normans"] * 55 + ["owl"] * 5, "example"), ([f"d{n % 12}" for n in range(200)], "group")],
 )
-def test_the_share_of_few_documents_separates_their_numbers(
-    numbers, validation, tmp_path, monkeypatch
-):
+def test_parts_are_drawn_by_document_where_there_are_enough(documents, by, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    known = dict(zip("abc", numbers, strict=False))
-    for module in (init_step, split_module):
-        monkeypatch.setattr(module, "group_number", lambda name, seed=0: known[name])
-    lines = [f"Who {n}?,An owl flew {n}.,owl,{name}" for name in known for n in range(20)]
+    lines = [f"Who {n}?,An owl flew {n}.,owl,{name}" for n, name in enumerate(documents)]
     Path("few.csv").write_text("\n".join(["question,passage,answer,title", *lines]))
     experiments.init("few", model="san", data="few.csv")
     experiment = experiments.load("few.yaml")
-    assert 0 < experiment.split.validation_share <= 1
     [parts] = splits(experiment, Path())
-    assert "".join(sorted({e.group for e in parts.validation})) == validation
-    assert {e.group for e in parts.train} == known.keys() - set(validation)
-
-
-def test_the_document_with_most_of_the_questions_is_trained_on(tmp_path, monkeypatch):
-    """The default seed draws it: 55 of 60 questions were validated on."""
-    monkeypatch.chdir(tmp_path)
-    names = ["Normans"] * 55 + ["owl"] * 5
-    assert split_module.group_number("Normans", 1) < split_module.group_number("owl", 1)
-    lines = [f"Who {n}?,An owl flew {n}.,owl,{name}" for n, name in enumerate(names)]
-    Path("two.csv").write_text("\n".join(["question,passage,answer,title", *lines]))
-    experiments.init("two", model="san", data="two.csv")
-    [parts] = splits(experiments.load("two.yaml"), Path())
-    assert {e.group for e in parts.train} == {"Normans"}
-    assert {e.group for e in parts.validation} == {"owl"}
+    sizes = [len([*part]) / len(documents) for part in (parts.train, parts.validation, parts.test)]
+    assert sum(sizes) == pytest.approx(1) and experiment.split.by == by
+    assert sizes[0] >= 0.65 and sizes[1] == pytest.approx(0.12, abs=0.05)
+    assert sizes[2] == pytest.approx(0.2, abs=0.08)
+    named = [{e.group for e in part} for part in (parts.train, parts.validation, parts.test)]
+    assert by == "example" or not (named[0] & named[1] or named[2] & (named[0] | named[1]))
 
 
 @pytest.mark.parametrize("name", ["no", "runs #2"])

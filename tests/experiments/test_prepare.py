@@ -44,13 +44,15 @@ def test_counts_words_and_files(tmp_path, capsys):
     assert facts["train"]["examples"] + facts["validation"]["examples"] == 400
     assert facts["train"]["training_targets"] == facts["train"]["examples"]
     assert facts["test"] == {
-        "examples": 8, "answerable": 6, "training_targets": 8, "without_group": 0, "groups": 8,
+        "examples": 8, "answerable": 6, "unanswerable": 0, "labelled": 6, "training_targets": 8,
+        "without_group": 0, "groups": 8,
     }  # fmt: skip
     noted = json.loads((run / "inputs.json").read_text())
     assert noted["folder"] == str(tmp_path.resolve()) and list(noted["files"]) == ["train.jsonl"]
     assert "ann" in (run / "vocabulary.txt").read_text()
     said = capsys.readouterr().out
-    assert "words with a row of their own" in said and "Warning" not in said
+    assert "words with a row of their own" in said and said.count("Warning") == 1
+    assert "Masque from nothing has not beaten the most similar sentence with 15,054 ques" in said
     stamp = (run / "data.json").stat().st_mtime_ns
     assert prepare(experiment(), tmp_path, run) == found
     assert (run / "data.json").stat().st_mtime_ns == stamp
@@ -80,13 +82,16 @@ def test_what_exact_spans_leave_out_is_counted_and_said(tmp_path, capsys):
     found = prepare(asks, tmp_path, tmp_path / "run")
     [facts] = found["sources"]
     assert facts["train"]["examples"] + facts["validation"]["examples"] == 300
-    assert facts["left_out_of_train_file"] == {
-        "questions without an answer": 100,
-        "questions whose answer does not occur in a passage": 1,
-    }
-    assert facts["test"]["examples"] == 6
+    unknown, elsewhere = "unknown whether there is an answer", "answer not verbatim in a passage"
+    trained, tested = facts["files"].values()
+    [(why, rows)] = [(why, rows) for why, rows in trained["not_used"].items() if why != unknown]
+    assert trained["not_used"][unknown] == {"count": 100, "ids": ["q0", "q4", "q8"]}
+    assert why.startswith(elsewhere) and rows == {"count": 1, "ids": ["e1"]}
+    assert trained["read"] == 401 and facts["test"]["examples"] == 6
     said = capsys.readouterr().out
-    assert "test file: 1 questions whose answer does not occur in a passage" in said
+    assert "not used                      100  unknown whether there is an answer: q0, q4" in said
+    assert f"1  {elsewhere}" in said.partition("test.jsonl")[2]
+    assert [*tested["not_used"]] == [unknown, why]
 
 
 def prepared(folder, train, test, **settings):

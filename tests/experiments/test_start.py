@@ -40,7 +40,8 @@ def first(tmp_path_factory):
     folder = tmp_path_factory.mktemp("start")
     for name, place in (("one", "mill"), ("two", "lighthouse")):
         data.write_examples(folder / f"{name}.jsonl", examples(place))
-        experiments.init(folder / f"{name}.yaml", model="san", data=folder / f"{name}.jsonl")
+        options = {"data": folder / f"{name}.jsonl", "encoder": "none", "test_share": 0.0}
+        experiments.init(folder / f"{name}.yaml", model="san", **options)
     train(folder, "one", *SMALL)
     return folder
 

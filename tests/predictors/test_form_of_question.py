@@ -48,6 +48,8 @@ def test_an_export_answers_as_its_predictor(case, passages):
     with eagerly():
         expected = predictor.run("serving_default", inputs, **options)
         answer = predictor.answer(question=QUESTION, passages=passages, **options)
+        [row] = predictor.predict([{"question": QUESTION, "passages": passages}], **options)
+    assert row.text == answer.text
     names = set(expected)
     assert names >= OUTPUTS | (OF_SPANS if "starts" in names else set())
     assert_same_arrays(exported.run("serving_default", inputs), expected)

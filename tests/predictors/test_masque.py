@@ -116,7 +116,8 @@ ASKED = {"question": "How high?", "passages": ["It is."]}
 WRONG = [
     (ValueError, "one of qa, nlg. Received: style='verse'",
      lambda p: p.answer(**ASKED, style="verse")),
-    (TypeError, "did you mean `num_beams`?", lambda p: p.answer(**ASKED, num_beam=2)),
+    (TypeError, "options num_beams, .*did you mean `num_beams`?",
+     lambda p: p.answer(**ASKED, num_beam=2)),
     (ValueError, "num_beams=1, num_beam_groups=1, num_return_sequences=2",
      lambda p: p.answer(**ASKED, num_return_sequences=2)),
     (ValueError, "`pasages` is unknown; did you mean `passages`?",

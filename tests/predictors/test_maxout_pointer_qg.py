@@ -1,5 +1,6 @@
 """Question generation as a user holds it and as it is exported."""
 
+import csv
 import json
 
 import keras
@@ -182,7 +183,7 @@ def test_the_commands_leave_out_questions_without_an_answer_in_a_passage(
     file, output = tmp_path / "rows.json", tmp_path / "asked.jsonl"
     file.write_text(json.dumps(rows))
     with eagerly():
-        command = ["--input", str(file), "--set", "num_beams=1", "max_length=3"]
+        command = ["--input", str(file), "--option", "num_beams=1", "max_length=3"]
         asked = ["predict", str(tmp_path / "saved"), *command, "--output", str(output)]
         assert cli.main(asked) == 0
         assert "2 of 3 examples are left out: the model asks about" in capsys.readouterr().err
@@ -193,3 +194,21 @@ def test_the_commands_leave_out_questions_without_an_answer_in_a_passage(
         file.write_text(json.dumps(rows[1:]))
         assert cli.main(asked) == 1
         assert "No example has one: the model asks about" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("answers", [False, True])
+def test_the_passages_of_a_table_are_asked_about(answers, predictor, tmp_path):
+    predictor.save(tmp_path / "saved")
+    passage = REQUEST["passage"][1]
+    rows = [{"section": "1", "paragraph": passage, **({"answer": "old tamsin"} if answers else {})}]
+    file, output = tmp_path / "rows.json", tmp_path / "asked.csv"
+    file.write_text(json.dumps(rows))
+    command = ["predict", str(tmp_path / "saved"), "--input", str(file), "--output", str(output)]
+    with eagerly():
+        assert cli.main([*command, "--option", "num_beams=1", "max_length=3"]) == 0
+    with output.open(encoding="utf-8-sig", newline="") as lines:
+        found = list(csv.DictReader(lines))
+    assert found and all(row["section"] == "1" and row["passage"] == passage for row in found)
+    for row in found:
+        assert passage[int(row["start"]) :].startswith(row["answer"])
+    assert not answers or [row["given_answer"] for row in found] == ["old tamsin"]

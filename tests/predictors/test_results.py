@@ -1,6 +1,7 @@
 """Results: read from outputs, described, as JSON, in a notebook."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -66,7 +67,8 @@ def test_a_row_of_outputs_becomes_a_text_with_its_words(form):
 def test_an_empty_answer_and_one_of_strange_bytes():
     empty = read_answer(OUTPUTS, 1, num_passages=1)
     assert (empty.text, empty.words, empty.relevance, empty.passage) == ("", (), (0.0,), None)
-    assert empty.describe().startswith("(no words)\n")
+    assert empty.headline.startswith("No answer in these passages (probability 0.")
+    assert replace(empty, answer="an owl").headline == ""
     unsure = read_answer(OUTPUTS | {"is_confident": np.array([False] * 3)}, 0)
     assert not unsure.is_confident and unsure.text == "8,611 m"
     assert unsure.describe().startswith("(not found; candidate: 8,611 m)\n")
@@ -93,6 +95,7 @@ def test_a_row_of_outputs_becomes_a_span():
     none = SPANS | {"answer": [b""], "start": [-1], "end": [-1], "passage": [-1]}
     found = read_answer(none | {"probability": [0.75], "answerable_probability": [0.25]}, 0)
     assert (found.text, found.passage, found.probability) == ("", -1, 0.75)
+    assert found.headline == "No answer in these passages (probability 0.75)."
     assert found.alternatives == () and found.answerable_probability == 0.25
 
 

@@ -251,4 +251,8 @@ def test_the_spans_of_a_reader_are_marked_and_listed(tmp_path):
     assert page["shown"][0] == "(not found; candidate: hill)" and page["marks"] == ["owl", "hill"]
     none = READER | {"answer": [""], "start": [-1], "end": [-1]}
     page = shown(tmp_path, ["question", "passages"], ["An owl.", "A hill."], none)
-    assert (page["error"], page["shown"][0], page["marks"]) == ("", "(no words)", [])
+    assert (page["error"], page["shown"][0], page["marks"]) == (
+        "",
+        "No answer in these passages.",
+        [],
+    )

@@ -24,7 +24,7 @@ def test_examples_are_counted(clock, capsys):
 
 
 def test_what_has_no_known_end_is_counted_without_one(clock, capsys):
-    with progress.shown():
+    with progress.show_progress():
         stream = progress.Progress("predicting", 0, "examples")
         stream.update(1)
         stream.update(2)

@@ -26,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    with asking.loaded(options.model) as (predictor, search):
+    with asking.loaded(options.model, options.option) as (predictor, search):
         answer = predictor.answer(
             question=options.question, passages=options.passage, style=options.style, **search
         )

@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    with asking.loaded(options.model) as (predictor, search):
+    with asking.loaded(options.model, options.option) as (predictor, search):
         if options.answer is not None:
             best = predictor.ask(passage=options.passage, answer=options.answer, **search)
             questions = [best, *best.alternatives]

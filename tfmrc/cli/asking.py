@@ -2,11 +2,11 @@
 
 import os
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tfmrc.cli.parsing import add_imports
+from tfmrc.cli.parsing import add_imports, add_options, options_of
 
 
 def add_model(parser: ArgumentParser, name: str, default: str | None = None) -> None:
@@ -20,28 +20,33 @@ def add_model(parser: ArgumentParser, name: str, default: str | None = None) -> 
         + ("" if default is None else f"; default: {default}"),
     )
     parser.add_argument("--json", action="store_true", help="print all outputs as JSON")
+    add_options(parser)
     add_imports(parser)
 
 
 @contextmanager
-def loaded(model: str) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Yields a predictor, export or client, and the options of decoding of a run's settings.
+def loaded(model: str, words: Sequence[str]) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yields a predictor, export or client, and its options: those of a run and of `--option`.
 
     TensorFlow optimises no graph meanwhile, which takes longer than one answer without it.
     """
+    chosen = options_of(words)
     if "://" in model and not model.startswith("hf://"):
+        if chosen:
+            raise ValueError(f"A served model's options are fixed. Received: --option {words[0]}")
         from tfmrc.serving import Client
 
         yield Client.from_url(model, api_key=os.environ.get("TFMRC_API_KEY") or None), {}
         return
     import tensorflow as tf
 
-    from tfmrc.experiments.predictor import load_any
+    from tfmrc.experiments.predictor import checked_options, load_any
 
     off = "disable_meta_optimizer"
     before = tf.config.optimizer.get_experimental_options().get(off, False)
     tf.config.optimizer.set_experimental_options({off: True})
     try:
-        yield load_any(model)
+        predictor, search = load_any(model, chosen.pop("dtype", None))
+        yield predictor, {**search, **checked_options(predictor, chosen)}
     finally:
         tf.config.optimizer.set_experimental_options({off: before})

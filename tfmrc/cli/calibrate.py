@@ -10,9 +10,9 @@ from tfmrc.cli.parsing import (
     MODEL,
     add_columns,
     add_imports,
-    add_settings,
+    add_options,
     columns_of,
-    settings_or_options,
+    options_of,
 )
 
 
@@ -22,7 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--input", required=True, metavar="FILE", help="questions it was not trained on")
     add_columns(parser)
     add("--precision", type=float, default=0.9, help="precision of confident answers (0.9)")
-    add_settings(parser)
+    add_options(parser)
     add_imports(parser)
 
 
@@ -34,5 +34,5 @@ def run(options: Namespace) -> None:
         options.input,
         precision=options.precision,
         columns=columns_of(options.columns),
-        **settings_or_options(options),
+        options=options_of(options.option),
     )

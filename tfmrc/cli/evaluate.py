@@ -1,8 +1,7 @@
 """Answer the test questions and score the answers.
 
 Writes metrics.json, report.md and figures for a run or a grid. The data is that of the training
-unless --data names another. With --input, any model is scored on the questions of a file; --set
-then changes options of decoding, and `dtype` for a Hugging Face reader.
+unless --data names another. With --input, any model is scored on the questions of a file.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -14,8 +13,10 @@ from tfmrc.cli.parsing import (
     add_grid,
     add_imports,
     add_on_error,
+    add_options,
     add_settings,
     columns_of,
+    options_of,
     settings_of_run,
 )
 
@@ -37,19 +38,20 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_data(parser)
     add_grid(parser)
+    add_options(parser)
     add_settings(parser)
     add_imports(parser)
 
 
 def run(options: Namespace) -> int:
     from tfmrc import experiments
-    from tfmrc.experiments.loading import override
     from tfmrc.experiments.sources import with_on_error
     from tfmrc.experiments.steps.evaluate import verdict
 
     on_file = options.input is not None
-    for name in ("data", "variants", "seeds") if on_file else ("output", "rules", "columns"):
-        if getattr(options, name) is not None:
+    of_run, of_file = ("data", "variants", "seeds", "set"), ("output", "rules", "columns")
+    for name in of_run if on_file else of_file:
+        if getattr(options, name):
             goes = "does not go with" if on_file else "goes with"
             raise ValueError(f"--{name} {goes} --input FILE. Received: {getattr(options, name)}")
     if on_file:
@@ -58,7 +60,7 @@ def run(options: Namespace) -> int:
             options.input,
             options.output,
             rules=options.rules or "plain",
-            options=override({}, options.set),
+            options=options_of(options.option),
             columns=columns_of(options.columns),
             on_error=options.on_error or "raise",
         )

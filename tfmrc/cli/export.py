@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from tfmrc.cli.parsing import MODEL, add_imports, add_settings, settings_or_options
+from tfmrc.cli.parsing import MODEL, add_imports, add_options, options_of
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -20,15 +20,15 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="also write models.config, batching.config and compose.yaml beside the models, for "
         "TensorFlow Serving in a container",
     )
-    add_settings(parser)
+    add_options(parser)
     add_imports(parser)
 
 
 def run(options: Namespace) -> None:
     from tfmrc import experiments
 
-    chosen = settings_or_options(options)
-    path = experiments.export(options.run, options.to, overwrite=options.overwrite, **chosen)
+    chosen = options_of(options.option)
+    path = experiments.export(options.run, options.to, options=chosen, overwrite=options.overwrite)
     if options.serving_config:
         from tfmrc.serving import write_serving_config
 

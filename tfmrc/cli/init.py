@@ -20,6 +20,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--data", required=True, metavar="FILE", help="the questions to train on")
     parser.add_argument("--test", metavar="FILE", help="the questions to report on")
+    share = "without --test: share of the questions to report on (0.2)"
+    parser.add_argument("--test-share", type=float, default=0.2, metavar="SHARE", help=share)
     add_columns(parser)
     add_on_error(parser, "raise", "stop (the default), or leave it out, as the recipe will")
     parser.add_argument(
@@ -30,7 +32,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--encoder",
-        help="a pretrained encoder, such as minilm; default: minilm for a reader, else none",
+        default="ready",
+        help="what the model starts from: ready, the reader of English that comes with tfmrc or "
+        "its encoder (the default), another encoder, such as minilm, or none",
     )
 
 
@@ -42,6 +46,7 @@ def run(options: Namespace) -> None:
         model=options.model,
         data=options.data,
         test=options.test,
+        test_share=options.test_share,
         columns=columns_of(options.columns),
         encoder=options.encoder,
         on_error=options.on_error,

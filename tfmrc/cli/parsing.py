@@ -61,6 +61,19 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds `--option`."""
+    parser.add_argument(
+        "--option",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of the model's reading or decoding, such as num_beams=4 or "
+        "min_probability=0.5; a name that does not exist lists them",
+    )
+
+
 def add_imports(parser: argparse.ArgumentParser) -> None:
     """Adds `--import`, whose modules `main` imports before the command runs."""
     parser.add_argument(
@@ -138,18 +151,15 @@ def columns_of(words: Sequence[str] | None) -> dict[str, Any]:
     return columns
 
 
-def settings_or_options(options: argparse.Namespace) -> dict[str, Any]:
-    """Returns the settings of a run, or for another predictor the options in `--set`."""
-    from tfmrc.experiments import run_folder
+def options_of(words: Sequence[str]) -> dict[str, Any]:
+    """Returns the options that `--option` gives."""
     from tfmrc.experiments.loading import override
 
-    if run_folder.is_run(Path(options.run)):
-        return {"settings": settings_of_run(options)}
-    return {"options": override({}, options.set)}
+    return override({}, words)
 
 
 def settings_of_run(options: argparse.Namespace) -> Any:
-    """Returns the settings of the run that a command names, changed by `--set`.
+    """Returns the settings of the run that a command names, changed by `--set` and `--option`.
 
     Raises:
         ValueError: If the folder is not a run.
@@ -167,7 +177,8 @@ def settings_of_run(options: argparse.Namespace) -> Any:
             f"{folder} is not a run: `tfmrc train RECIPE` makes one. To score a saved predictor or "
             f"a Hugging Face reader, add --input FILE.{found}{models} Received: {options.run}"
         )
-    return experiments.load(config, *options.set)
+    chosen = (f"evaluation.options.{word}" for word in options.option)
+    return experiments.load(config, *options.set, *chosen)
 
 
 def utf8(word: str) -> str:

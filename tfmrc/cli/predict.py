@@ -1,8 +1,9 @@
 """Answer the questions of a file.
 
-The file is a table with the columns question and passage (CSV, TSV, JSON, Parquet), JSON lines
-with id, question and passages, or an official form. Nothing but these is read. A broken record
-makes the exit status 1.
+The file is a table with the columns question and passage (CSV, TSV, JSON, Excel, Parquet), JSON
+lines with id, question and passages, or an official form. Nothing but these is read. A table
+without questions is one of passages, about which a model that asks is asked. A broken record makes
+the exit status 1.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -12,9 +13,9 @@ from tfmrc.cli.parsing import (
     add_columns,
     add_imports,
     add_on_error,
-    add_settings,
+    add_options,
     columns_of,
-    settings_or_options,
+    options_of,
 )
 
 
@@ -25,7 +26,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_columns(parser)
     parser.add_argument(
-        "--output", metavar="FILE", help="one prediction per line; default: standard output"
+        "--output",
+        metavar="FILE",
+        help="one prediction per line (.jsonl), or a new table with all columns of the input "
+        "(.csv, .tsv, .xlsx), which init reads again; default: standard output",
+    )
+    parser.add_argument(
+        "--sort", action="store_true", help="in a table, the least certain answers first"
     )
     parser.add_argument("--task", help="a task or style of the model; default: the first one")
     parser.add_argument(
@@ -35,7 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "texts on a terminal, JSON lines elsewhere (with --engine ray: full, or else Parquet)",
     )
     add_on_error(parser, "skip", "stop, or write its error in place of an answer (the default)")
-    add_settings(parser)
+    add_options(parser)
     add_imports(parser)
     ray = parser.add_argument_group("on several machines, into a folder of Parquet or JSON lines")
     ray.add_argument("--engine", choices=("ray",), help="Ray Data; needs tfmrc[ray]")
@@ -51,18 +58,26 @@ def run(options: Namespace) -> int:
     if options.engine:
         return _run_ray(options)
     from tfmrc import experiments
+    from tfmrc.data.formats.detect import has_questions
+    from tfmrc.experiments.predictor import settings_of
+    from tfmrc.experiments.sources import table_columns
+    from tfmrc.experiments.steps.tables import SHEETS
 
-    errors = experiments.predict(
-        options.run,
-        options.input,
-        options.output,
-        task=options.task,
-        form=options.format,
-        columns=columns_of(options.columns),
-        on_error=options.on_error,
-        **settings_or_options(options),
-    )
-    return 1 if errors else 0
+    columns = columns_of(options.columns)
+    usual = {"columns": columns, "on_error": options.on_error}
+    usual["options"] = options_of(options.option)
+    files = options.run, options.input, options.output
+    is_table = str(options.output).endswith(SHEETS)
+    if not is_table and options.sort:
+        raise ValueError(f"--sort needs a table: --output FILE.csv. Received: {options.output}")
+    settings = settings_of(options.run)
+    known = {} if settings is None else table_columns(settings) or {}
+    if not has_questions(options.input, {**known, **columns}):
+        return 1 if experiments.ask_table(*files, sort=options.sort, **usual) else 0
+    usual |= {"task": options.task, "form": options.format}
+    if is_table:
+        return 1 if experiments.predict_table(*files, sort=options.sort, **usual) else 0
+    return 1 if experiments.predict(*files, **usual) else 0
 
 
 def _run_ray(options: Namespace) -> int:
@@ -84,6 +99,6 @@ def _run_ray(options: Namespace) -> int:
         actors=options.actors,
         cpus_per_actor=options.cpus_per_actor,
         gpus_per_actor=options.gpus_per_actor,
-        **settings_or_options(options),
+        options=options_of(options.option),
     )
     return 0

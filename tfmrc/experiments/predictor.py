@@ -10,9 +10,8 @@ from tfmrc.experiments.loading import load as load_settings
 from tfmrc.experiments.plan import Plan, single_run
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.tags import Tags
-from tfmrc.utils.arguments import check_arguments
 
-__all__ = ["load_any", "load_run", "load_saved", "load_with", "settings_of"]
+__all__ = ["checked_options", "load_any", "load_run", "load_saved", "load_with", "settings_of"]
 
 
 def load_run(member: Plan) -> Any:
@@ -92,11 +91,20 @@ def load_saved(
             "Give the folder of a run, a saved predictor or a reader of Hugging Face, not of an "
             f"export. Received: {folder}"
         )
+    return predictor, {**chosen, **checked_options(predictor, options)}
+
+
+def checked_options(predictor: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns options of a predictor or an export, which has none.
+
+    Raises:
+        ValueError: If one does not exist or has an impossible value.
+    """
     try:
-        check_arguments(predictor.options_class, options, type(predictor).__name__)
+        predictor.options(**options)
     except TypeError as error:
         raise ValueError(str(error)) from error
-    return predictor, {**chosen, **options}
+    return options
 
 
 def settings_of(folder: str | Path, given: Experiment | None = None) -> Experiment | None:
@@ -123,7 +131,7 @@ def load_with(
     if settings is None:
         return load_saved(folder, options)
     predictor = load_run(single_run(settings, Path(folder)))
-    return predictor, {**settings.evaluation.options, **(options or {})}
+    return predictor, {**settings.evaluation.options, **checked_options(predictor, options or {})}
 
 
 def _ranker(name: str, experiment: Experiment, folder: Path) -> Any:

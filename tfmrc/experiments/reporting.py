@@ -110,7 +110,8 @@ def split_of(experiment: Experiment, source: Source, size: int) -> str:
     limit = experiment.evaluation.limit
     drawn = "" if limit is None or size < limit or experiment.split.ids else ", drawn by id"
     answerable = " with an answer" if source.answerable_only else ""
-    return f"{source.test}{options}{share}{by}, {size:,} questions{answerable}{drawn}"
+    file = source.test or f"{experiment.split.test_share:.0%} of {source.train}"
+    return f"{file}{options}{share}{by}, {size:,} questions{answerable}{drawn}"
 
 
 def paper_figures(systems: Iterable[str], data: str) -> dict[str, dict[str, float]]:

@@ -43,7 +43,7 @@ class EvaluationSet:
     @property
     def folder(self) -> str:
         """Name of the folder of the source's report."""
-        stem = Path(str(self.source.test)).name.split(".")[0]
+        stem = Path(str(self.source.test or self.source.train)).name.split(".")[0]
         return f"{self.number + 1}-{stem}-{'-'.join(self.source.styles)}"
 
 
@@ -162,7 +162,7 @@ def evaluation_sets(
 def _settings_of_test(experiment: Experiment, source: Source) -> tuple[Any, ...]:
     """Returns the settings that the test examples of a source depend on."""
     free: dict[str, Any] = {"title": "", "rules": "", "paper": {}, "squad_scores": None}
-    if experiment.split.ids is None:
+    if experiment.split.ids is None and source.test is not None:
         free |= {"train": None, "train_share": 1.0, "train_options": {}}
     asked = source.spans == "exact" and classes_of(experiment).predictor.only_asks
     return replace(source, **free), experiment.split, experiment.evaluation.limit, asked

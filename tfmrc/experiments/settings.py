@@ -91,6 +91,7 @@ class Split:
             questions; `sentence` divides the test file by sentence, one half for validation and
             one for the report.
         validation_share: share of the training groups used for validation.
+        test_share: share of the training groups that a source without a test file is reported on.
         validation_limit: largest number of validation examples, drawn by id; null: all.
         seed: seed of the split, the same for every seed of a grid.
         draw_seed: seed for drawing limited validation and test examples.
@@ -101,6 +102,7 @@ class Split:
 
     by: Literal["group", "example", "sentence"] = "group"
     validation_share: Share = 0.1
+    test_share: Share = 0.0
     validation_limit: int | None = 512
     seed: int = 1
     draw_seed: int = DRAW_SEED

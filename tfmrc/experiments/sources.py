@@ -12,9 +12,9 @@ from tfmrc import data
 from tfmrc.data import Example
 from tfmrc.data.formats.detect import file_format
 from tfmrc.data.formats.registry import find_format
-from tfmrc.data.stream import ExampleStream, Filtered, Labels, OnError, RecordError, Report
+from tfmrc.data.stream import ExampleStream, Filtered, Labels, OnError, RecordError
 from tfmrc.data.transforms.sentences import sentences
-from tfmrc.data.transforms.splits import draw_by_id
+from tfmrc.data.transforms.splits import draw_by_id, group_of
 from tfmrc.experiments.plan import classes_of
 from tfmrc.experiments.run_folder import trained_folder
 from tfmrc.experiments.settings import DRAW_SEED, Experiment, Source
@@ -156,7 +156,7 @@ def splits(experiment: Experiment, folder: Path, spans: Path | None = None) -> l
 
 def _splits_of(source: Source, experiment: Experiment, folder: Path, spans: Path | None) -> Splits:
     split = experiment.split
-    built = Splits(source)
+    built, on_spans = Splits(source), source.spans == "exact" and _tested_on_spans(experiment)
     train: Iterable[Example] = ()
     if source.train is not None:
         if source.spans == "best" and spans is not None and spans.is_file():
@@ -169,9 +169,7 @@ def _splits_of(source: Source, experiment: Experiment, folder: Path, spans: Path
             train = Held(train)
     if source.test is not None:
         test = drawn(source, source.test, folder, source.test_options, source.test_share)
-        if source.spans == "exact" and _tested_on_spans(experiment):
-            test = with_spans(test, source)
-        built = replace(built, test=test)
+        built = replace(built, test=with_spans(test, source) if on_spans else test)
     if split.ids is not None:
         listed = _listed(train, built.test or (), Path(split.ids))
         built = replace(built, train=listed[0], validation=listed[1], test=listed[2])
@@ -180,8 +178,17 @@ def _splits_of(source: Source, experiment: Experiment, folder: Path, spans: Path
         rest, validation = data.split_by_group(by_sentence, 0.5, split.seed)
         built = replace(built, train=train, validation=validation, test=rest)
     elif source.train is not None:
-        key = (lambda example: example.id) if split.by == "example" else None
-        rest, validation = data.split_by_group(train, split.validation_share, split.seed, key=key)
+        key: Callable[[Example], str] = (lambda e: e.id) if split.by == "example" else group_of
+        held_out = split.test_share if source.test is None else 0.0
+        if held_out:
+            every = drawn(source, source.train, folder, source.train_options, source.train_share)
+            groups = {example.id: key(example) for example in every}
+            key = lambda e: groups[e.id]  # `spans` leaves one of several passages  # noqa: E731
+            test = data.split_by_group(every, held_out, split.seed, key=key)[1]
+            built = replace(built, test=with_spans(test, source) if on_spans else test)
+            train = data.split_by_group(train, held_out, split.seed, key=key)[0]
+        share = held_out + split.validation_share
+        rest, validation = data.split_by_group(train, share, split.seed, key=key)
         built = replace(built, train=rest, validation=validation)
     return _as_sequences(built)
 
@@ -276,13 +283,12 @@ def as_sequence(example: Example, target: str) -> Example:
 # === Streams ===
 
 
-class Held(ExampleStream):
+class Held:
     """The examples of a stream, which the first pass reads and keeps."""
 
     def __init__(self, examples: Iterable[Example]) -> None:
         self.examples = examples
         self.kept: list[Example] | None = None
-        self.report = Report()
 
     def __iter__(self) -> Iterator[Example]:
         if self.kept is not None:
@@ -292,7 +298,7 @@ class Held(ExampleStream):
         for example in self.examples:
             kept.append(example)
             yield example
-        self.kept, self.report = kept, getattr(self.examples, "report", self.report)
+        self.kept = kept
 
 
 @dataclass(frozen=True)

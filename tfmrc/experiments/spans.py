@@ -1,7 +1,7 @@
 """Replaces free answers by spans, for training and as an upper bound of scores."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,42 +11,24 @@ from tfmrc.experiments.settings import Source
 
 MAX_LENGTH = 60
 
-LEFT_OUT = "questions whose answer does not occur in a passage"
-WITHOUT_ANSWER = "questions without an answer"
-
 __all__ = ["MAX_LENGTH", "nearest_texts", "with_spans", "write_spans"]
-
-
-@dataclass(frozen=True)
-class NearestSpans:
-    """Examples whose free answers are replaced by the nearest spans; iterated repeatedly."""
-
-    examples: Iterable[Example]
-    style: str
-    max_length: int = MAX_LENGTH
-
-    def __iter__(self) -> Iterator[Example]:
-        for example, _ in data.with_best_spans(self.examples, self.style, self.max_length):
-            yield _with_passage_of_span(example, self.style)
 
 
 def with_spans(examples: Iterable[Example], source: Source) -> Iterable[Example]:
     """Returns the examples of a source with the spans that its setting `spans` selects.
 
-    With `spans: exact` it is a stream whose report counts what is left out.
+    Those without an answer stay as they are.
     """
     style = source.styles[0]
-    if source.spans != "exact":
-        return NearestSpans(examples, style)
 
-    def read(report: data.Report) -> Iterator[Example]:
+    def read(_: data.Report) -> Iterator[Example]:
         for example in examples:
-            found = [*data.with_exact_spans([example], style)]
-            if not found:
-                report.note(LEFT_OUT if example.answers.get(style) else WITHOUT_ANSWER)
-            yield from found
-        if isinstance(examples, data.ExampleStream):
-            report.take(examples.report)
+            if source.spans != "exact":
+                yield from (found for found, _ in _nearest(example, style, MAX_LENGTH))
+            elif example.answerable is False:
+                yield example
+            else:
+                yield from data.with_exact_spans([example], style)
 
     return data.ExampleStream(read)
 
@@ -68,16 +50,13 @@ def write_spans(
     scores: list[float] = []
     answers = 0
 
-    def counted() -> Iterator[Example]:
+    def with_span() -> Iterator[Example]:
         nonlocal answers
         for example in examples:
             answers += style in example.answers
-            yield example
-
-    def with_span() -> Iterator[Example]:
-        for example, score in data.with_best_spans(counted(), style, max_length):
-            scores.append(score)
-            yield _with_passage_of_span(example, style)
+            for found, score in _nearest(example, style, max_length):
+                scores.extend([score] if found.answers else [])
+                yield found
 
     data.write_examples(path, with_span())
     mean = sum(scores) / max(1, len(scores))
@@ -94,13 +73,24 @@ def nearest_texts(examples: Iterable[Example], style: str, max_length: int) -> d
     return {example.id: texts.get(example.id, "") for example in known}
 
 
-def _with_passage_of_span(example: Example, style: str) -> Example:
-    """Returns the example with only the passage of its span."""
-    (span,) = example.spans
-    return replace(
-        example,
-        passages=(example.passages[span.passage],),
-        relevance=None,
-        spans=(Span(0, span.start, span.end),),
-        answers={style: example.answers[style]},
-    )
+def _nearest(example: Example, style: str, max_length: int) -> Iterator[tuple[Example, float]]:
+    """Yields the example with the passage and the span that are nearest to its answer.
+
+    One with a known span keeps it, and one without an answer stays as it is.
+    """
+    if example.answerable is False:
+        yield example, 0.0
+    elif any(example.span_of(answer) for answer in example.answers.get(style, ())):
+        yield next(data.with_exact_spans([example], style)), 1.0
+    else:
+        for found, score in data.with_best_spans([example], style, max_length):
+            (span,) = found.spans
+            yield (
+                replace(
+                    found,
+                    passages=(found.passages[span.passage],),
+                    relevance=None,
+                    spans=(Span(0, span.start, span.end),),
+                ),
+                score,
+            )

@@ -17,7 +17,7 @@ from tfmrc.predictors.result import Result
 from tfmrc.predictors.task import Query, Task, stream_of_passages
 from tfmrc.storage.export import export_saved_model
 from tfmrc.storage.parts import load_parts, save_parts
-from tfmrc.utils.arguments import check_arguments
+from tfmrc.utils.arguments import check_arguments, parameters_of
 from tfmrc.utils.batches import batches_of
 
 __all__ = ["Predictor"]
@@ -238,7 +238,8 @@ class Predictor(Generic[R]):
 
         Args:
             examples: iterable. `tfmrc.data.Example`s or objects with the same attributes (see
-                `tfmrc.predictors.Query.of`), read lazily.
+                `tfmrc.predictors.Query.of`), or dicts of the keywords of `answer` or `ask`, read
+                lazily.
             task: str, `Task` or None. A task or its name; None for the first of `tasks`.
                 Default: None.
             batch_size: int. Examples per batch. Default: 32.
@@ -354,10 +355,12 @@ class Predictor(Generic[R]):
         """Returns options as an instance of `options_class`.
 
         Raises:
-            TypeError: If an option is unknown; the message names the nearest one.
+            TypeError: If an option is unknown; the message lists them.
             ValueError: If a value is not possible.
         """
-        check_arguments(self.options_class, options, type(self).__name__)
+        known = ", ".join(parameters_of(self.options_class))
+        where = f"{type(self).__name__} has the options {known}; it"
+        check_arguments(self.options_class, options, where)
         return self.options_class(**options)
 
     def task(self, task: str | Task | None = None) -> Task:

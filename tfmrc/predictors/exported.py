@@ -72,7 +72,7 @@ class ExportedPredictor:
             ValueError: If the export does not answer questions, or has no such style.
             TypeError: If an option is given.
         """
-        _check_options(options)
+        self.options(**options)
         chosen = self._first_style if style is None else style
         query = answer_query(self._inputs, question, passages, chosen)
         result: Result = query.read(self.run(query.signature, query.inputs))
@@ -94,7 +94,7 @@ class ExportedPredictor:
             ValueError: If the export does not ask, or the answer does not occur in the passage.
             TypeError: If an option is given.
         """
-        _check_options(options)
+        self.options(**options)
         query = ask_query(self._inputs, passage, answer, answer_start)
         result: GeneratedText = query.read(self.run(query.signature, query.inputs))
         return result
@@ -116,17 +116,17 @@ class ExportedPredictor:
             outputs = self.run("generate_from_passage", {"passage": [passage]})
             yield GeneratedText.of_candidates(outputs, 0)
 
+    def options(self, **options: Any) -> None:
+        """Raises a TypeError for any option."""
+        if options:
+            raise TypeError(
+                "The options of an export are fixed in it, by `predictor.export(path, NAME=VALUE)` "
+                f"or `tfmrc export --option NAME=VALUE`. Received: {', '.join(options)}"
+            )
+
     @property
     def _inputs(self) -> dict[str, Any]:
         return {name: each.inputs for name, each in self.saved_model.signatures.items()}
 
     def _first_style(self) -> str:
         return (self.tasks[0].style if self.tasks else None) or ""  # the graph names its styles
-
-
-def _check_options(options: Mapping[str, Any]) -> None:
-    if options:
-        raise TypeError(
-            "The options of an export are fixed in it, by `predictor.export(path, NAME=VALUE)`. "
-            f"Received: {', '.join(options)}"
-        )

@@ -44,7 +44,7 @@ class Result:
 
     @property
     def headline(self) -> str:
-        """The text, or "not found" with the text as a candidate if it is not confident.
+        """The text, "no answer", or a text that is not confident as a candidate.
 
         Example:
 
@@ -52,17 +52,19 @@ class Result:
         >>> Result("an owl", probability=0.1, is_confident=False).headline
         '(not found; candidate: an owl)'
         """
-        text = self.text or "(no words)"
-        return text if self.is_confident else not_found(text)
+        if not self.text and getattr(self, "answer", None) is None:  # no question about one
+            chance = "" if self.probability is None else f" (probability {self.probability:.2f})"
+            return f"No answer in these passages{chance}."
+        return self.text if self.is_confident else not_found(self.text)
 
     def facts(self) -> list[tuple[str, str]]:
         """Returns names and values of what `describe` and a notebook show below the text."""
         pairs = []
-        if self.probability is not None:
+        if self.text and self.probability is not None:
             pairs.append(("probability", f"{self.probability:.3g}"))
         for other in self.alternatives:
             chance = "" if other.probability is None else f" ({other.probability:.3g})"
-            pairs.append(("or:", f"{other.text or '(no words)'}{chance}"))
+            pairs.append(("or:", f"{other.text or 'no answer'}{chance}"))
         if self.truncated:
             pairs.append(("note:", "the input was longer than the model reads and was cut"))
         if not self.finished:

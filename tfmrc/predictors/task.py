@@ -1,6 +1,6 @@
 """Tasks of a predictor and requests to it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,9 +55,15 @@ class Query:
         Args:
             example: An object with `question` and `passages`, as `tfmrc.data.Example`; a task that
                 asks about answers also reads `answers` and `spans`, a model with `ranker="gold"`
-                `relevance`.
+                `relevance`. Or a dict: `question` and `passages`, or `passage`, `answer` and maybe
+                `answer_start`.
             task: `Task`. The task.
         """
+        if isinstance(example, Mapping) and task.target == "question":
+            start = example.get("answer_start", -1)
+            return cls("", (example["passage"],), example["answer"], answer_start=start)
+        if isinstance(example, Mapping):
+            return cls(example["question"], tuple(stream_of_passages(example["passages"])))
         passages = tuple(stream_of_passages(example.passages))
         relevance = getattr(example, "relevance", None)
         if task.target != "question":

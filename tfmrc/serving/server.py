@@ -252,7 +252,11 @@ def _folders(models: Any) -> Callable[[], Mapping[str, Path]]:
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    server = socket.create_server((host, port), family=family, backlog=1024)
+    try:
+        server = socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as error:
+        error.add_note(f"If another program listens there, use `--port {port + 1}`.")
+        raise
     # Opened again, it names its protocol: asyncio then sends each reply at once (TCP_NODELAY).
     return socket.socket(fileno=server.detach())
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 from tfmrc.data.example import Example, short
 from tfmrc.data.formats.json_stream import json_shape
 from tfmrc.data.formats.registry import find_format
-from tfmrc.data.formats.tables import NAMES, SUFFIXES, is_table
+from tfmrc.data.formats.tables import NAMES, SUFFIXES, field_columns, is_table
 from tfmrc.data.formats.wikiqa import COLUMNS
 from tfmrc.data.stream import ExampleStream, Labels, RecordError, open_binary, open_text
 
@@ -80,6 +80,19 @@ def file_format(path: str | PathLike, columns: Mapping[str, Any] | None = None) 
     if columns and name != "table":
         raise ValueError(f"Columns belong to a table. Received: {path}, whose form is {name}")
     return name
+
+
+def has_questions(path: str | PathLike[str], columns: Mapping[str, Any]) -> bool:
+    """Returns False for a table that has a column of passages and none of questions.
+
+    Args:
+        path: str or path. A file of any format.
+        columns: dict from field to column, which the table may lack.
+    """
+    try:
+        return file_format(path) != "table" or "question" in field_columns(path, columns, True)
+    except RecordError:  # a clearer one follows where it is read
+        return True
 
 
 def _format(path: str | PathLike, columns: Mapping[str, Any] | None) -> str:

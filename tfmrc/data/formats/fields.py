@@ -23,6 +23,7 @@ class RecordLocation:
         place: str. File and row, the id of a record that has none.
         id: str. The id of the record, as far as it is read.
         columns: dict from field to the name in errors. Default: {}.
+        cells: dict from column to value, of a row of a table. Default: {}.
 
     Example:
 
@@ -41,6 +42,7 @@ class RecordLocation:
         self.place = f"{basename(path)}:{record if row is None else row}"
         self.id = self.place
         self.columns: Mapping[str, str] = {}
+        self.cells: Mapping[str, Any] = {}
 
     def error(self, message: str, field: str | None = None) -> RecordError:
         """Returns an error with this location."""

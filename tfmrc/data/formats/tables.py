@@ -1,7 +1,7 @@
 """A user's own questions: CSV, TSV, JSON, Parquet, data frames and lists of dicts."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from os import PathLike
 from pathlib import Path
@@ -156,7 +156,7 @@ def read_table(
                 if list(row) != names:  # rows of JSON may leave columns out
                     fields = _fields(row, columns, location, columns_optional, names is None)
                     names = list(row)
-                row = _canonical(row, fields, location)
+                location.cells, row = row, _canonical(row, fields, location)
                 example = example_of(row, location, report, style, blank_answers)
             except RecordError as error:
                 if names is None:  # the first row: the table has another form
@@ -256,6 +256,37 @@ def _excel(path: Any, report: Report, columns: Columns) -> Rows:
         yield location, named_cells(names, row, RecordLocation(path, "header"))
 
 
+def save_sheet(path: str | PathLike[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Writes rows as the only sheet of an Excel file; a text that begins with `=` stays one."""
+    from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet()
+
+    def cell(value: Any) -> Any:
+        made = WriteOnlyCell(sheet, value)
+        made.data_type = "s" if isinstance(value, str) else made.data_type
+        return made
+
+    for row in rows:
+        sheet.append([cell(value) for value in row])
+    book.save(path)
+
+
+def field_columns(
+    path: str | PathLike[str], columns: Columns, columns_optional: bool = False
+) -> Fields:
+    """Returns the column of each field that the first row of a table has; all but the question.
+
+    Args:
+        path: str or path. The file.
+        columns, columns_optional: As of `read_table`.
+    """
+    location, row = next(_rows(path, Report(), columns), (RecordLocation(path, "file"), {}))
+    return _fields(row, columns, location, columns_optional, True, needed=("passages",))
+
+
 def _parquet(path: Any, report: Report, columns: Columns) -> Rows:
     with optional_import("tfmrc[parquet]"):
         from pyarrow import ArrowException
@@ -298,6 +329,7 @@ def _fields(
     location: RecordLocation,
     columns_optional: bool,
     is_first: bool,
+    needed: Sequence[str] = ("question", "passages"),
 ) -> Fields:
     """Returns the column or columns of each field in rows with the columns of this one.
 
@@ -320,12 +352,12 @@ def _fields(
             result[field] = columns[field]
         elif present:
             result[field] = present[0]
-    for field in ("question", "passages"):
+    for field in needed:
         if field not in result:
             raise location.error(
-                f"expected a column {' or '.join(NAMES[field][:3])}; another one is named by "
-                f"columns={{{field!r}: ...}}, in a command by --columns {field}=... "
-                f"Received: {', '.join(map(short, names))}; for example {EXAMPLE}",
+                f"the table has no column {' or '.join(NAMES[field][:3])} (it has "
+                f"{', '.join(map(str, names))}). Add `--columns {field}=NAME`, in Python "
+                f"columns={{{field!r}: NAME}}",
                 field,
             )
     return result

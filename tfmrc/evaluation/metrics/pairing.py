@@ -47,8 +47,9 @@ def pair(
         rest = ", …" if len(absent) > 5 else ""
         raise ValueError(
             f"{len(absent)} of {len(references)} references have no prediction: {shown}{rest}. "
-            "Predict them, or pass missing='empty' (they count as empty predictions) or "
-            f"missing='leave_out'. Received: {len(predictions)} predictions"
+            "Predict them, or add `--missing empty` (they count as empty predictions) or "
+            "`--missing leave_out`, in Python missing='empty'. "
+            f"Received: {len(predictions)} predictions"
         )
     dropped = set(absent) if missing == "leave_out" else set()
     expected = set(references) | set(known)

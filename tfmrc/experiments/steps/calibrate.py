@@ -8,8 +8,7 @@ from typing import Any
 
 from tfmrc.evaluation import CalibrationReport, plot_calibration
 from tfmrc.experiments import run_folder as folders
-from tfmrc.experiments.predictor import load_with, settings_of
-from tfmrc.experiments.settings import Experiment
+from tfmrc.experiments.predictor import load_saved, settings_of
 from tfmrc.experiments.sources import read_questions, table_columns
 from tfmrc.predictors.load import not_a_model
 from tfmrc.storage.folders import new_folder
@@ -25,7 +24,6 @@ def calibrate(
     questions: str | Path,
     *,
     precision: float = 0.9,
-    settings: Experiment | None = None,
     options: Mapping[str, Any] | None = None,
     columns: Mapping[str, Any] | None = None,
 ) -> CalibrationReport:
@@ -39,8 +37,6 @@ def calibrate(
         questions: str or path. A file of any format of `tfmrc.data.read_file`, with answers to
             questions that the model was not trained on.
         precision: float. Share of right answers among the confident ones. Default: 0.9.
-        settings: `Experiment` or None. Settings of the run, in place of those in its folder.
-            Default: None.
         options: dict or None. Options of the predictor, beside those of a run's settings.
             Default: None.
         columns: dict or None. Columns of a table with other names, as in
@@ -52,10 +48,10 @@ def calibrate(
     """
     if not Path(folder).is_dir():  # also a name of Hugging Face's hub
         raise FileNotFoundError(not_a_model(folder))
-    settings = settings_of(folder, settings)
+    settings = settings_of(folder)
     usual = None if settings is None else table_columns(settings)
     examples = read_questions(questions, columns, usual)
-    predictor, chosen = load_with(folder, settings, options)
+    predictor, chosen = load_saved(folder, options)
     print(f"answering {len(examples):,} questions", flush=True)
     report: CalibrationReport = predictor.calibrate(examples, precision=precision, **chosen)
     target = Path(folder).resolve()

@@ -161,9 +161,9 @@ def _evaluate_runs(
         tests = evaluation_sets(member.experiment, data, root, tests)
         if not tests:
             raise ValueError(
-                "No source of the run names a test file. Score the run on a file of questions with "
-                f"`tfmrc evaluate {root} --input FILE`, or name one: --set sources.0.test=FILE. "
-                "Received: sources.0.test=null"
+                "No source of the run has test questions. Score the run on a file of questions: "
+                f"`tfmrc evaluate {root} --input FILE`. "
+                "Received: sources.0.test=null, split.test_share=0"
             )
         predictor = load_run(member)
         if is_table and experiment.evaluation.ensemble:

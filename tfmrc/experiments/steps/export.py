@@ -6,6 +6,7 @@ from typing import Any
 
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.answering import run_digest
+from tfmrc.experiments.loading import changed
 from tfmrc.experiments.predictor import load_with, settings_of
 from tfmrc.experiments.reporting import MODEL, SEARCH, details_of
 from tfmrc.experiments.settings import Experiment
@@ -48,7 +49,7 @@ def export(
     if settings is not None:
         name, ranker = settings.name, settings.evaluation.ranker
         if ranker is None:
-            metrics |= _scores_of(settings, Path(folder))
+            metrics |= _scores_of(changed(settings, {"evaluation.options": chosen}), Path(folder))
         else:
             print(
                 "The export gives all passages the same weight: `evaluation.ranker` is no part of "
@@ -73,8 +74,8 @@ def _scores_of(experiment: Experiment, folder: Path) -> dict[str, Any]:
             scores[path.parent.name] = report
         else:
             print(
-                f"{path} is of another model or of other options and not exported: `tfmrc "
-                "evaluate` scores this one.",
+                f"The scores of {path} belong to another model or to other options and were left "
+                f"out of the export. Run `tfmrc evaluate {folder}`.",
                 flush=True,
             )
     return scores

@@ -1,12 +1,10 @@
 """Writes a recipe for a user's own data."""
 
 import json
-import math
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,9 +17,13 @@ from tfmrc.data.stream import OnError
 from tfmrc.data.transforms.sentences import words
 from tfmrc.data.transforms.splits import group_number, group_of
 from tfmrc.encoders.presets import check_preset
+from tfmrc.experiments.counts import few_questions
+from tfmrc.experiments.loading import load
+from tfmrc.experiments.recipes import find_recipe
+from tfmrc.experiments.run_folder import trained_folder
 from tfmrc.experiments.settings import Split
 from tfmrc.experiments.sources import print_broken_records, source_format
-from tfmrc.experiments.steps.prepare import FEW
+from tfmrc.predictors.ready import READY
 from tfmrc.utils.arguments import suggestion
 from tfmrc.utils.files import write_text
 from tfmrc.utils.progress import show_progress
@@ -36,14 +38,17 @@ CLASSES = {
     "extractive_reader": "ExtractiveReader",
 }
 MODELS = tuple(CLASSES)
-READER, READER_ENCODER = "extractive_reader", "minilm"  # which is nothing without an encoder
+WIDE = (READY, "minilm")  # encoders whose embeddings have 384 numbers
+READER = "extractive_reader"
 PASSAGE = 400, 50  # the most words of a passage that a recipe reads, and the step of lengths
 LOOKED_AT = 2_000
 """Examples from which the sizes are chosen; all of them are counted."""
 
 _STEPS = 1_500  # a first training of the small presets on two CPU cores: minutes, not hours
 _STEPS_WITH_ENCODER = 100  # that a pretrained encoder needs at least
-_SEEDS = 20  # of the split, from which one is chosen if a document is most of the data
+_STEPS_OF_DECODER = 600  # that a decoder needs beside it
+_SEEDS = 50  # of the split, from which the first one is taken that draws the shares
+_TRAINED, _TOLERANCE = 0.65, 0.4  # least share of the rows to train on; of a part, its deviation
 _FEW, _SOME, _MANY = 300, 1_000, 2_000  # questions with an answer
 
 
@@ -54,8 +59,9 @@ def init(
     model: str,
     data: str | Path,
     test: str | Path | None = None,
+    test_share: float = 0.2,
     columns: Columns | None = None,
-    encoder: str | None = None,
+    encoder: str = READY,
     on_error: OnError = "raise",
     blank_answers: BlankAnswers = "unknown",
 ) -> str:
@@ -72,12 +78,14 @@ def init(
             asks) or `"extractive_reader"`, also `"reader"` (finds the answer with a pretrained
             encoder and one layer). The names of the classes are taken too.
         data: str or path. The training file.
-        test: str, path or None. The file to report on. Default None: there is only a validation
-            loss.
+        test: str, path or None. The file to report on. Default None: a part of `data`.
+        test_share: float. Share of `data` to report on, if there is no `test`: documents if there
+            are enough, else single questions. Default: 0.2.
         columns: dict. Columns of a table whose names are not recognised, as in
             `tfmrc.data.read_table`. Default None.
-        encoder: str. A pretrained encoder, such as `"minilm"`. Default None: no pretrained part,
-            for a reader `"minilm"`.
+        encoder: str. What the model starts from: `"ready"`, the reader of English that comes with
+            tfmrc (for other models its encoder), another pretrained encoder, such as `"minilm"`, or
+            `"none"`. Default: `"ready"`.
         on_error: str. `"skip"` leaves broken records out, here and in the recipe.
             Default: `"raise"`.
         blank_answers: str. Whether a blank answer is `"unknown"`, or says that there is `"none"`.
@@ -97,66 +105,66 @@ def init(
     if target.exists():
         raise ValueError(f"The recipe exists already; give another name. Received: {target}")
     model = _model_name(model)
-    if model == READER and encoder is None:
-        encoder = READER_ENCODER
-    if encoder is not None:
+    if encoder == "none" and model == READER:
+        raise ValueError(f"{model} is an encoder and one layer. Received: encoder={encoder!r}")
+    if encoder != "none" and trained_folder(encoder) is None:
         check_preset(encoder)
     source = source_format(Path(data), columns)
     spans = model != "masque"
-    train_split = _split_of(source, data, "train")
     options: dict[str, Any] = {} if on_error == "raise" else {"on_error": on_error}
     if blank_answers != "unknown":
         options["blank_answers"] = blank_answers
-    stream = read_file(data, columns=columns, split=train_split, **options)
+    stream = read_file(data, columns=columns, **options)
     statistics = _Statistics.of(stream, spans)
     print_broken_records(stream.skipped, stream.report.errors, "are left out")
     statistics.check(model)
-    test_split = None
+    statistics.test_share = 0.0 if test is not None else test_share
     if test is not None:
         styles = [*statistics.styles][: 1 if spans else None]
-        test_split = _check_test(test, source, columns, styles, options)
-    splits = {"train_options": train_split, "test_options": test_split}
+        _check_test(test, data, source, columns, styles, options)
     if columns:
         options = {"columns": columns, **options}
-    text = _recipe(
-        target.stem, model, source, Path(data), test, options, encoder, statistics, splits
-    )
+    text = _recipe(target.stem, model, source, Path(data), test, options, encoder, statistics)
     write_text(target, text)
     return _next_steps(target, model, encoder, test, statistics)
 
 
 def _check_test(
     test: str | Path,
+    train: str | Path,
     source: str,
     columns: Columns | None,
     styles: Sequence[str],
     options: Mapping[str, Any],
-) -> str | None:
-    """Returns the split of a test file; raises a ValueError if nothing could be scored on it."""
+) -> None:
+    """Raises a ValueError if nothing could be scored on a test file, or it is the training file."""
+    if Path(test).samefile(train):
+        raise ValueError(
+            "The test file is the training file; without --test a part of it is held out. "
+            f"Received: --test {test}"
+        )
     test_source = source_format(Path(test), columns)
     if test_source != source:
         raise ValueError(
             f"Training and test file have one form. Received: {source}, and {test_source} in {test}"
         )
-    split = _split_of(source, test, "test")
-    tested = _Statistics.of(read_file(test, columns=columns, split=split, **options))
+    tested = _Statistics.of(read_file(test, columns=columns, **options))
     if not set(styles) & set(tested.styles):
         raise ValueError(
             f"The test file has no answers of the style{'s' * (len(styles) > 1)} "
             f"{', '.join(styles)}, so nothing could be scored. Without --test, `tfmrc predict` "
             f"answers its questions. Received: {test}"
         )
-    return split
 
 
 def _next_steps(
-    target: Path, model: str, encoder: str | None, test: Any, statistics: "_Statistics"
+    target: Path, model: str, encoder: str, test: Any, statistics: "_Statistics"
 ) -> str:
     """Returns a summary of the data and the next commands."""
     run, recipe = shlex.quote(f"runs/{target.stem}"), shlex.quote(str(target))
     commands = [
         f"  tfmrc train {recipe}",
-        f"  tfmrc evaluate {run}" + " --input FILE" * (test is None),
+        f"  tfmrc evaluate {run}" + " --input FILE" * (not test and not statistics.test_share),
         f"  tfmrc predict {run} --input FILE",
     ]
     if model != "maxout_pointer_qg":
@@ -177,25 +185,21 @@ def _next_steps(
                 "(`preprocessor.passage_length`), and what follows is not read; `--model san` "
                 "reads long passages in windows.",
             )
-    if model == READER:
-        lines.append(
-            f"`tfmrc train {recipe} --from ready` trains the reader that comes with tfmrc further, "
-            "which knows 15,000 questions of SQuAD."
-        )
-    if encoder is None and statistics.answered < _SOME:
-        lines.append(
-            "With so few questions start from what was learned before: `--encoder minilm` reads "
-            "with a pretrained encoder, and "
-            f"`tfmrc train {recipe} --from FOLDER` trains a model further."
-        )
+    lines += _start_of(model, encoder, statistics.answered)
     return "\n".join(lines)
 
 
-def _split_of(source: str, path: str | Path, name: str) -> str | None:
-    """Returns the name of a split if the file is NarrativeQA's, which has all of them."""
-    if source != "narrativeqa" or not any(True for _ in read_file(path, split=name)):
-        return None
-    return name
+def _start_of(model: str, encoder: str, answered: int) -> list[str]:
+    """Returns what a model starts from, and whether that has been enough or what less costs."""
+    ready = "the ready reader, which knows 15,000 questions of SQuAD (English)."
+    if model == READER and encoder == READY:
+        return [f"Starts from {ready}"]
+    start = f"the encoder of {ready}" if encoder == READY else f"the encoder {encoder}."
+    few = few_questions(CLASSES[model], encoder != "none", answered)
+    lines = [f"Starts from {'nothing.' if encoder == 'none' else start}", *few]
+    if encoder != "none":
+        lines += [f"`--encoder none`: {few}" for few in few_questions(CLASSES[model], False, 0)]
+    return lines
 
 
 def _model_name(model: str) -> str:
@@ -221,10 +225,10 @@ class _Statistics:
     held: int = 0
     unanswerable: int = 0
     ranked: int = 0
-    groups: Counter[str] = field(default_factory=Counter)  # with the examples that train
-    span_groups: Counter[str] = field(default_factory=Counter)  # the same with `spans: exact`
+    test_share: float = 0.0
+    groups: Counter[str] = field(default_factory=Counter)  # with their questions
     report: Report = field(default_factory=Report)
-    ids: Counter[str] = field(default_factory=Counter)
+    ids: list[str] = field(default_factory=list)
     documents: set[str] = field(default_factory=set)
     styles: dict[str, None] = field(default_factory=dict)
     num_passages: int = 1
@@ -245,22 +249,14 @@ class _Statistics:
                 statistics.documents.add(example.group)
             statistics.styles.update(dict.fromkeys(example.answers))
             style = next(iter(statistics.styles), "")  # the one that a recipe of spans trains
-            exact = [*data.with_exact_spans([example], style)] if spans else []
-            held = bool(example.spans or exact)
-            statistics.held += held
-            for one in exact:  # which has one passage, and so maybe another group
-                statistics.span_groups[group_of(one)] += 1
-            for names, name in (
-                (statistics.groups, group_of(example)),
-                (statistics.ids, example.id),
-            ):
-                names[name] += held or not spans
+            exact = spans and any(True for _ in data.with_exact_spans([example], style))
+            statistics.held += bool(example.spans) or exact
+            statistics.groups[group_of(example)] += 1
+            statistics.ids.append(example.id)
             statistics.num_passages = max(statistics.num_passages, len(example.passages))
             if statistics.examples <= LOOKED_AT:
                 statistics._measure(example)
         statistics.report = examples.report
-        if spans and statistics.finds_spans():
-            statistics.groups = statistics.span_groups
         return statistics
 
     def _measure(self, example: Example) -> None:
@@ -289,34 +285,36 @@ class _Statistics:
                 f"the {self.answered:,} does. `--model masque` writes answers in its own words."
             )
 
-    def finds_spans(self) -> bool:
-        """Returns True if a recipe of spans has `spans: exact`, as some positions are unknown."""
-        return self.located < self.answered
+    def spans(self, model: str) -> str | None:
+        """Returns the setting `spans` of a recipe of spans; None if all positions are known."""
+        if self.located == self.answered:
+            return None
+        return "exact" if model == "maxout_pointer_qg" or self.held == self.answered else "best"
 
-    def has_no_answers(self) -> bool:
-        """Returns True if questions without an answer are known, and all others have a position."""
-        return 0 < self.unanswerable == self.examples - self.located
+    def split(self) -> tuple[str, float, int]:
+        """Returns how the parts are drawn, the share to validate on, and the seed.
 
-    def validation(self) -> tuple[float, int]:
-        """The share of the documents, or of the questions of a single one, to validate on.
-
-        It gives validation a twentieth of the questions or more, and as many as choose the best
-        weights reliably where these are at most a fifth. Where the default seed draws a document
-        with more than half of the questions, the seed is another one.
-
-        Returns:
-            The share, and the seed of the split.
+        The first seed that draws about the shares of documents is taken; if there is none, as for
+        few documents, single questions are drawn with the best seed.
         """
-        names = self.ids if len(self.groups) == 1 else self.groups
-        total = sum(names.values())
-        wanted = max(1, total / 20, min(FEW, total / 5))
-        size, share = _drawn(names, Split.seed, wanted)
-        if size <= total / 2:
-            return share, Split.seed
+        total = len(self.ids)
+        share = 0.12 if total < _MANY else 0.1 if total < 10 * _MANY else 0.05
+        wanted = [part for part in (self.test_share, share) if part]
+
+        def error(names: Mapping[str, int], seed: int) -> float:
+            numbers = [(group_number(name, seed), size) for name, size in names.items()]
+            low, errors, left = 0.0, [], total
+            for part in wanted:
+                size = sum(size for number, size in numbers if low <= number < low + part)
+                low, left = low + part, left - size
+                errors.append(abs(size / total / part - 1))
+            return max(errors) + (left < _TRAINED * total)
+
         seeds = range(Split.seed, Split.seed + _SEEDS)
-        by_seed = {seed: _drawn(names, seed, wanted) for seed in seeds}
-        seed = min(seeds, key=lambda seed: abs(by_seed[seed][0] - wanted))
-        return by_seed[seed][1], seed
+        for seed in seeds if len(self.groups) > 2 else ():
+            if error(self.groups, seed) <= _TOLERANCE:
+                return "group", share, seed
+        return "example", share, min(seeds, key=lambda seed: error(Counter(self.ids), seed))
 
     def describe(self) -> str:
         parts = [f"{self.examples:,} questions", f"{self.answered:,} with an answer"]
@@ -332,39 +330,6 @@ class _Statistics:
         return ", ".join(parts)
 
 
-def _drawn(names: Mapping[str, int], seed: int, wanted: float) -> tuple[int, float]:
-    """Returns the number of questions that a seed draws, and the share that draws them.
-
-    A document is drawn if its number is below the share. The document of the greatest number is
-    always left for training.
-
-    Args:
-        names: dict from document to its number of questions.
-        seed: int. Seed of the split.
-        wanted: float. The least number of questions to draw, if there are enough documents.
-    """
-    groups = sorted((group_number(name, seed), size) for name, size in names.items())
-    chosen = count = 0
-    for count, (_, size) in enumerate(groups):
-        if chosen >= wanted or count == len(groups) - 1:
-            break
-        chosen += size
-    last = groups[count - 1][0] if count else 0.0
-    share = Split.validation_share
-    if not last < share <= groups[-1][0]:
-        share = _between(last, groups[count][0])
-    return sum(size for number, size in groups if number < share), share
-
-
-def _between(low: float, high: float) -> float:
-    """Returns a number above `low` and at most `high`, with four decimals if there is one."""
-    for digits in range(4, 16):
-        number = math.ceil(low * 10**digits + 1) / 10**digits
-        if low < number <= high:
-            return number
-    return high
-
-
 def _recipe(
     name: str,
     model: str,
@@ -372,9 +337,8 @@ def _recipe(
     train: Path,
     test: str | Path | None,
     options: Mapping[str, Any],
-    encoder: str | None,
+    encoder: str,
     statistics: _Statistics,
-    splits: Mapping[str, str | None],
 ) -> str:
     styles = list(statistics.styles)
     spans = model != "masque"
@@ -388,59 +352,64 @@ def _recipe(
         f"- format: {source}",
         f"  train: {_yaml(str(train.resolve()))}",
         f"  test: {'null' if test is None else _yaml(str(Path(test).resolve()))}"
-        + "  # the file that `tfmrc evaluate` reports on" * (test is None),
+        + "  # a file to report on, in place of a share" * (test is None),
         f"  styles: {_yaml(styles[:1] if spans else styles)}",
     ]
-    for name, split in splits.items():
-        if split is not None:
-            lines.append(f"  {name}: {{split: {split}}}  # the file has all parts of the data")
     if options:
         lines.append(f"  options: {_yaml(options)}")
-    if spans and not (model == READER and statistics.has_no_answers()):
+    if spans and not (model == READER and statistics.unanswerable):
         lines.append("  answerable_only: true  # questions without an answer are left out")
-    if spans and statistics.finds_spans():
-        lines.append("  spans: exact  # trains on answers that a passage holds word by word")
+    found = statistics.spans(model) if spans else None
+    if found is not None:
+        how = "the words of a passage nearest to the answer" if found == "best" else "word by word"
+        lines.append(f"  spans: {found}  # finds answers in the passages: {how}")
     lines += ["", *_split(statistics), ""]
-    if model != READER:
-        lines += [*_vocabulary(statistics), ""]
-    if encoder is not None:
-        lines += [
-            "# Reads the texts; another one: a folder in Hugging Face's form.",
-            f"encoder: {{preset: {_yaml(encoder)}, length: 256, overlap: 96}}",
-            "",
-        ]
-    lines += [*_preprocessor(model, statistics), "", *_model(model, statistics, encoder), ""]
+    if model == READER and encoder == READY:
+        lines += ["# The reader that comes with tfmrc, with its sizes; null: from an `encoder`."]
+        lines += [f"start_from: {READY}", ""]
+    else:
+        lines += [*_parts(model, encoder, statistics), ""]
+    lines += [*_model(model, statistics, encoder), ""]
     return "\n".join(
         [*lines, *_training(model, statistics, encoder), "", *_evaluation(model, statistics), ""]
     )
 
 
 def _split(statistics: _Statistics) -> list[str]:
-    number, seed = statistics.validation()
-    share = f"validation_share: {Decimal(repr(number)):f}"
-    if seed != Split.seed:
-        share = f"seed: {seed}, {share}"
-    if len(statistics.groups) == 1:
-        return [
-            "# All questions are of one document, so single questions are drawn.",
-            f"split: {{by: example, {share}, validation_limit: 512}}",
-        ]
+    by, share, seed = statistics.split()
     count = len(statistics.documents)
     how = (
-        f"# Validated on documents that training does not see ({count:,} in the data)."
+        "# Too few documents for all parts: single questions are drawn, so passages recur."
+        if by == "example"
+        else f"# Validated and tested on documents that training does not see ({count:,} in all)."
         if count
         else "# No column names the documents (`group`): two passages of one may be in two parts."
     )
-    return [how, f"split: {{{share}, validation_limit: 512}}"]
+    parts = f"validation_share: {share:g}, test_share: {statistics.test_share:g}"
+    return [how, f"split: {{by: {by}, seed: {seed}, {parts}, validation_limit: 512}}"]
 
 
-def _vocabulary(statistics: _Statistics) -> list[str]:
-    count = 2 if statistics.examples >= LOOKED_AT else 1
-    return [
-        "# Words with a row of their own; all others share rows by their hash. Pretrained vectors:",
-        "# vectors: FILE (GloVe, word2vec, fastText) and model.embeddings_trainable: false.",
-        f"vocabulary: {{size: 20000, min_count: {count}, num_oov_buckets: 500}}",
-    ]
+def _parts(model: str, encoder: str, statistics: _Statistics) -> list[str]:
+    """Returns the vocabulary, the encoder and the preprocessor of a model that starts without."""
+    lines: list[str] = []
+    if model != READER:
+        count = 2 if statistics.examples >= LOOKED_AT else 1
+        rows = "true" if encoder in WIDE and model != "san" else "false"
+        lines += [
+            "# Words with a row of their own; all others share rows by their hash. Pretrained",
+            "# vectors: vectors: FILE (GloVe, word2vec, fastText) and "
+            "model.embeddings_trainable: false.",
+            f"vocabulary: {{size: 20000, min_count: {count}, num_oov_buckets: 500, "
+            f"rows_from_encoder: {rows}}}",
+            "",
+        ]
+    if encoder != "none":
+        lines += [
+            "# Reads the texts; another one: a folder in Hugging Face's form.",
+            f"encoder: {{preset: {_yaml(encoder)}, length: 256, overlap: 96}}",
+            "",
+        ]
+    return [*lines, *_preprocessor(model, statistics)]
 
 
 def _preprocessor(model: str, statistics: _Statistics) -> list[str]:
@@ -450,7 +419,7 @@ def _preprocessor(model: str, statistics: _Statistics) -> list[str]:
             "preprocessor:",
             f"  question_length: {statistics.length('question', 60) * 3 // 2}",
             f"  answer_length: {max(15, statistics.length('answer', 60, 5) * 3 // 2)}",
-            f"  unanswerable: {_yaml(statistics.has_no_answers())}"
+            f"  unanswerable: {_yaml(statistics.unanswerable > 0)}"
             "  # whether questions without an answer are trained to have none",
         ]
     sizes = {
@@ -473,30 +442,27 @@ def _preprocessor(model: str, statistics: _Statistics) -> list[str]:
     ]
 
 
-def _model(model: str, statistics: _Statistics, encoder: str | None) -> list[str]:
-    if model == "masque":
-        ranker, classifier = statistics.ranked > 0, statistics.unanswerable > 0
-        parts = [
-            f"  ranker: {_yaml(ranker)}  # needs `relevance`",
-            f"  classifier: {_yaml(classifier)}  # needs questions without an answer",
-        ]
-        return ["model:", "  name: Masque", "  preset: masque_small", *parts]
+def _model(model: str, statistics: _Statistics, encoder: str) -> list[str]:
+    preset = "masque_small" if model == "masque" else f"{model}_demo"
+    values: dict[str, Any] = {"name": CLASSES[model], "preset": preset}
     if model == READER:
-        return ["model: {name: ExtractiveReader}"]
-    if model == "san" and encoder is not None:
-        return ["model: {name: SAN, dropout: 0.1}"]
-    return [f"model: {{name: {CLASSES[model]}, preset: {model}_demo}}"]
+        del values["preset"]
+    elif encoder in WIDE or (encoder != "none" and model == "san"):
+        values = {**load(find_recipe(f"{model}_squad/minilm")).model}
+    if model == "masque":  # a ranker needs `relevance`, a classifier questions without an answer
+        values |= {"ranker": statistics.ranked > 0, "classifier": statistics.unanswerable > 0}
+    return [f"model: {_yaml(values)}"]
 
 
-def _training(model: str, statistics: _Statistics, encoder: str | None) -> list[str]:
-    # Answers that no passage contains train no model of spans.
-    answered = statistics.answered if model == "masque" else statistics.held
-    batch_size = 8 if answered < _FEW else 16 if answered < _SOME or encoder is not None else 32
-    per_epoch = max(1, answered // batch_size)
-    if encoder is None:
+def _training(model: str, statistics: _Statistics, encoder: str) -> list[str]:
+    answered = statistics.answered
+    batch_size = 8 if answered < _FEW else 16 if answered < _SOME or encoder != "none" else 32
+    per_epoch = max(1, int(answered * _TRAINED) // batch_size)
+    steps = _STEPS_WITH_ENCODER if model in ("san", READER) else _STEPS_OF_DECODER
+    if encoder == "none":
         epochs = min(30, max(3, -(-_STEPS // per_epoch)))
     else:
-        epochs = max(2 if answered >= _MANY else 4, -(-_STEPS_WITH_ENCODER // per_epoch))
+        epochs = max(2 if answered >= _MANY else 4, -(-steps // per_epoch))
     settings = {"epochs": epochs, "batch_size": batch_size}
     if settings["epochs"] > 5:
         settings["patience"] = 5
@@ -510,9 +476,11 @@ def _training(model: str, statistics: _Statistics, encoder: str | None) -> list[
 
 
 def _evaluation(model: str, statistics: _Statistics) -> list[str]:
+    longest = max(15, statistics.length("answer", 60, 5) * 3 // 2)  # subwords
+    none = ", handle_impossible_answer: true" * (statistics.unanswerable > 0)
     options = {
         "san": "{num_return_sequences: 4}",
-        READER: "{num_return_sequences: 4}",
+        READER: f"{{num_return_sequences: 4, max_length: {longest}{none}}}",
         "masque": f"{{max_length: {statistics.length('answer', 60, 5)}}}",
         "maxout_pointer_qg": "{num_beams: 5}",
         "daanet": "{num_beams: 1}",

@@ -10,11 +10,18 @@ from typing import Any
 
 from tfmrc import text
 from tfmrc.data.example import Example
-from tfmrc.data.stream import ExampleStream
 from tfmrc.experiments import inputs, run_folder as folders
-from tfmrc.experiments.counts import PARTS, Count, check_enough, lines_of, max_passages
+from tfmrc.experiments.counts import (
+    Count,
+    check_enough,
+    count_rows,
+    few_questions,
+    lines_of,
+    max_passages,
+    table_of,
+)
 from tfmrc.experiments.plan import Plan
-from tfmrc.experiments.settings import Experiment, Grid
+from tfmrc.experiments.settings import Experiment, Grid, Source
 from tfmrc.experiments.sources import (
     Splits,
     data_folder,
@@ -163,10 +170,11 @@ def warnings_of(experiment: Experiment, content: dict[str, Any]) -> list[str]:
     warnings = []
     size = sum(facts.get("validation", {}).get("examples", 0) for facts in content["sources"])
     if size < FEW:
-        warnings.append(
-            f"The best weights are selected on {size} validation examples. Raise "
-            f"split.validation_share ({experiment.split.validation_share:g})."
-        )
+        warnings.append(f"Only {size} validation questions: the best epoch is uncertain.")
+    answered = sum(facts.get("train", {}).get("answerable", 0) for facts in content["sources"])
+    is_pretrained = bool(experiment.encoder or experiment.vocabulary.vectors)
+    if experiment.start_from is None:
+        warnings += few_questions(str(experiment.model.get("name")), is_pretrained, answered)
     for source, facts in zip(experiment.sources, content["sources"], strict=True):
         without_group = facts.get("train", {}).get("without_group", 0)
         if without_group and experiment.split.by == "group":
@@ -239,17 +247,20 @@ def _counted(plan: Plan, sources: list[Splits], facts: list[dict[str, Any]]) -> 
         source = part.source
         counts: dict[str, Any] = {"format": source.format, "styles": list(source.styles)}
         facts.append(counts)
-        by_name = {"train": part.train, "validation": part.validation, "test": part.test}
+        valid = validation_examples(plan.experiment, part)
+        by_name = {"train": part.train, "validation": valid, "test": part.test}
         if source.train is None:
             by_name["train"] = None
             if plan.experiment.split.by != "sentence":
                 by_name["validation"] = None
+        used: set[str] = set()
         for name, examples in by_name.items():
             if examples is None:
                 continue
             count = Count(limit)
             where = str(source.test if name == "test" else source.train)
-            for example in count.of(unique(examples, where), source.styles):
+            for example in count.of(unique(examples, where), source):
+                used.add(example.id)
                 if name == "train":
                     yield example
             counts[name] = count.to_json()
@@ -257,15 +268,25 @@ def _counted(plan: Plan, sources: list[Splits], facts: list[dict[str, Any]]) -> 
                 trained |= count.texts
             elif name == "test":
                 tested.append((counts[name], count))
-            if name != "validation" and isinstance(examples, ExampleStream):
-                left_out = dict(examples.report.notes)
-                if examples.report.skipped:
-                    left_out["broken records (on_error: skip)"] = examples.report.skipped
-                counts[f"left_out_of_{name}_file"] = left_out
+        spare = {example.id for example in part.validation} - used
+        counts["files"] = _files(plan, source, used, spare)
     for numbers, count in tested:
         if both := len(count.texts & trained):
             numbers["in_training"] = both
     check_enough(plan.experiment, facts)
+
+
+def _files(plan: Plan, source: Source, used: set[str], spare: set[str]) -> dict[str, Any]:
+    """Returns the counts of the rows of each file of a source."""
+    every, files = replace(source, answerable_only=False), {}
+    for name, options, share in (
+        (source.train, source.train_options, source.train_share),
+        (source.test, source.test_options, source.test_share),
+    ):
+        if name is not None:
+            rows = drawn(every, name, plan.data, options, share)
+            files[Path(name).name] = count_rows(rows, source, used, spare)
+    return files
 
 
 def _save_vocabulary(vocabulary: text.Vocabulary, folder: Path) -> None:
@@ -294,18 +315,7 @@ def _write_ids(experiment: Experiment, sources: list[Splits], folder: Path) -> N
 
 def _show(content: dict[str, Any]) -> None:
     for facts in content["sources"]:
-        for part in PARTS:
-            if count := facts.get(part):
-                print(
-                    f"{facts['format']} ({', '.join(facts['styles'])}), {part}: "
-                    f"{count['examples']:,} examples, {count['answerable']:,} answerable, "
-                    f"{count['groups']:,} groups"
-                )
-        for part in ("train", "test"):
-            for note, count in facts.get(f"left_out_of_{part}_file", {}).items():
-                print(f"{facts['format']}, {part} file: {count:,} {note}")
-        for line in lines_of(facts):
-            print(line)
+        print(*table_of(facts), *lines_of(facts), sep="\n")
         if spans := facts.get("spans"):
             print(
                 f"{spans['with_a_span']:,} of {spans['answers']:,} training answers share a word "

@@ -126,7 +126,8 @@ def train(
     for plan in plans:
         plan.classes  # noqa: B018  (checks the names)
         input_files(plan.experiment, plan.data)
-        if preset := plan.experiment.encoder.get("preset"):
+        preset = plan.experiment.encoder.get("preset")
+        if preset and folders.trained_folder(preset) is None:
             check_preset(str(preset))
     if not is_grid(experiment) and not seeds:
         with _opened(experiment, shared.folder, fresh):

@@ -244,8 +244,8 @@ function lights(button, id, show = () => {}) {
 
 function headline(text, outputs) {
   const found = !outputs.is_confident || outputs.is_confident[0];
-  const shown = text || "(no words)";
-  return make("p", { className: "answer", dir: "auto", textContent: found ? shown : `(not found; candidate: ${shown})` });
+  const shown = !text ? "No answer in these passages." : found ? text : `(not found; candidate: ${text})`;
+  return make("p", { className: "answer", dir: "auto", textContent: shown });
 }
 
 function showAnswer(outputs, asked) {

@@ -1,0 +1,185 @@
+"""Answers and questions as tables, which are corrected in a spreadsheet and trained on."""
+
+import csv
+import json
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tfmrc.data import Example, RecordError, read_file, read_table, with_exact_spans
+from tfmrc.data.formats.tables import NAMES, field_columns, save_sheet
+from tfmrc.data.stream import OnError
+from tfmrc.evaluation import read_predictions
+from tfmrc.experiments.predictor import load_with, settings_of
+from tfmrc.experiments.sources import print_broken_records, table_columns
+from tfmrc.experiments.steps.predict import predict
+from tfmrc.utils.files import replacing
+from tfmrc.utils.pipes import print_json
+from tfmrc.utils.progress import show_progress
+
+__all__ = ["ask_table", "predict_table"]
+
+SHEETS = (".csv", ".tsv", ".xlsx")
+LABELS = ("answers", "answer_start", "spans", "answerable", "is_impossible", "relevance")
+
+
+@show_progress()
+def predict_table(
+    folder: str | Path,
+    questions: str | Path,
+    output: str | Path,
+    *,
+    sort: bool = False,
+    columns: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> list[RecordError]:
+    """Predicts the examples of a file into a table, which `tfmrc init` reads as training data.
+
+    A row has question, answer, probability, whether it is confident, the passage and the
+    characters of the answer in it, and all columns of the input: labels as `given_NAME`. Until the
+    table is written, `OUTPUT.jsonl` has the predictions, from which the same command goes on.
+
+    Args:
+        folder, questions, columns, **options: As of `tfmrc.experiments.predict`.
+        output: str or path. A file `.csv`, `.tsv` or `.xlsx` (needs openpyxl) that does not exist.
+        sort: bool. Whether the least certain answers come first. Default: False.
+
+    Returns:
+        The errors of broken records, which are not in the table.
+
+    Raises:
+        ValueError: If `output` exists, and as `tfmrc.experiments.predict`.
+    """
+    target = _new(output)
+    predictions = target.with_name(f"{target.name}.jsonl")
+    errors = predict(folder, questions, predictions, columns=columns, **options)
+    settings, found = settings_of(folder), read_predictions(predictions)
+    usual = None if settings is None else table_columns(settings)
+    given: dict[str, Any] = {"columns": columns or usual, "columns_optional": not columns}
+    stream = read_file(questions, **given, labels="none", on_error="skip")
+    rows = (
+        _row(found[example.id].answer, found[example.id].scores, example, _cells(stream))
+        for example in stream
+        if example.id in found  # a model that asks needs an answer
+    )
+    _write(target, rows, sort)
+    predictions.unlink()
+    return errors
+
+
+@show_progress()
+def ask_table(
+    folder: str | Path,
+    passages: str | Path,
+    output: str | Path | None = None,
+    *,
+    sort: bool = False,
+    options: Mapping[str, Any] | None = None,
+    columns: Mapping[str, Any] | None = None,
+    on_error: OnError = "skip",
+) -> list[RecordError]:
+    """Asks about the passages of a table without questions.
+
+    The rows are those of `predict_table`. Without a column of answers, the model finds what it
+    asks about.
+
+    Args:
+        folder, options, columns, on_error: As of `tfmrc.experiments.predict`.
+        passages: str or path. The table.
+        output: str, path or None. As of `predict_table`; None for JSON lines on standard output.
+        sort: bool. Whether the least probable questions come first. Default: False.
+
+    Returns:
+        The errors of broken rows.
+
+    Raises:
+        RecordError: If the model does not ask, or finds no answers and is given none.
+    """
+    target = None if output is None else _new(output)
+    known = field_columns(passages, columns or {})
+    read_as = {**known, "question": known["passages"]}
+    stream = read_table(passages, columns=read_as, on_error=on_error)
+    stream.labels = "none"
+    predictor, chosen = load_with(folder, settings_of(folder), options)
+    tasks = [task for task in predictor.tasks if task.target == "question"]
+    finds = hasattr(predictor, "generate_from_passage")
+    if not tasks or not (finds or "answers" in known):
+        next(iter(read_table(passages, columns=columns)))  # says that there are no questions
+    read: deque[tuple[Example, Mapping[str, Any]]] = deque()
+
+    def examples() -> Iterator[Example]:
+        for example in stream:
+            for found in with_exact_spans([example], "span") if "answers" in known else [example]:
+                read.append((found, _cells(stream)))
+                yield found
+
+    if "answers" in known:
+        results = ([one] for one in predictor.predict(examples(), task=tasks[0], **chosen))
+    else:
+        given = (example.passages[0] for example in examples())
+        results = predictor.generate_from_passage(given, **chosen)
+    asked = ((read.popleft(), several) for several in results)
+    rows = (_row(one.text, one.to_json(), *about) for about, several in asked for one in several)
+    _write(target, rows, sort)
+    print_broken_records(stream.skipped, stream.report.errors, "are left out")
+    return stream.report.errors
+
+
+def _cells(stream: Any) -> Mapping[str, Any]:
+    """Returns the columns of the row that a stream has read last."""
+    return getattr(stream.report.location, "cells", {})
+
+
+def _row(
+    text: str, scores: Mapping[str, Any], example: Example, cells: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Returns a row of a table; columns of the input that were labels are renamed."""
+    asks = "answer" in scores
+    question, answer = (text, scores["answer"]) if asks else (example.question, text)
+    start = scores.get("answer_start" if asks else "start", -1)
+    row = {
+        "question": question,
+        "answer": answer,
+        "probability": scores.get("probability"),
+        "confident": scores.get("is_confident"),
+        "passage": example.passages[max(scores.get("passage") or 0, 0)],
+        "start": start if start >= 0 else None,
+        "end": start + len(answer) if start >= 0 else None,
+    }
+    taken = {*row, *(name for field in LABELS for name in NAMES[field])}
+    taken -= {"passage"} if asks else {"passage", "question"}
+    given = {f"given_{n}" if n.strip().lower() in taken else n: v for n, v in cells.items()}
+    return row | given
+
+
+def _new(output: str | Path) -> Path:
+    """Returns the path of a table to write; one that exists may have been corrected by hand."""
+    target = Path(output)
+    if target.exists() or target.suffix not in SHEETS:
+        raise ValueError(
+            f"Tables are written to a new file, whose name ends in one of {', '.join(SHEETS)}. "
+            f"Received: --output {output}"
+        )
+    return target
+
+
+def _write(target: Path | None, rows: Iterable[dict[str, Any]], sort: bool) -> None:
+    if target is None:
+        for row in rows:
+            print_json(row, indent=None)
+        return
+    held = sorted(rows, key=lambda row: row["probability"] or 0.0) if sort else list(rows)
+    header = list(dict.fromkeys(name for row in held for name in row))
+    cells = [
+        [json.dumps(cell, ensure_ascii=False) if isinstance(cell, list | dict) else cell
+         for cell in map(row.get, header)]
+        for row in held
+    ]  # fmt: skip
+    with replacing(target) as part:
+        if target.suffix == ".xlsx":
+            save_sheet(part, [header, *cells])
+            return
+        with part.open("w", encoding="utf-8-sig", newline="") as file:  # as spreadsheets expect
+            writer = csv.writer(file, delimiter="\t" if target.suffix == ".tsv" else ",")
+            writer.writerows([header, *cells])

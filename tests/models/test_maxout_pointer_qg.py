@@ -199,7 +199,7 @@ def test_samples_of_questions_say_their_own_probability():
 
 def test_self_attention_map():
     model = questions.small()
-    weights = np.array(model.self_attention_weights(X))
+    weights = model.attention(X)["gated_self_attention"]
     assert weights.shape == (4, 7, 7)
     np.testing.assert_allclose(weights.sum(-1)[0], 1.0, atol=1e-5)
     np.testing.assert_array_equal(weights[1, :, 2:], 0.0)  # a passage of two words

@@ -11,7 +11,10 @@ from types import SimpleNamespace
 from typing import Any, ClassVar, Literal, Self, get_args, get_origin
 
 import keras
+import numpy as np
+from keras import ops
 
+from tfmrc.layers.recording import recording
 from tfmrc.models.configuration import deserialized, holds_layers, serialized
 from tfmrc.models.folder import load_model
 from tfmrc.models.freezing import set_trainable_flags, trainable_flags
@@ -81,6 +84,14 @@ Received: word_dimm=4
 
     PENALTIES: ClassVar[Sequence[str]] = ()
     """Outputs that only add to the loss: they have no weights of their own and give no results."""
+
+    ATTENTION: ClassVar[Mapping[str, tuple[str, str, str]]] = {}
+    """For each name of `attention` what `tfmrc.layers.recording` calls it, and the inputs whose
+    words its rows and columns stand for."""
+
+    intermediate_tensors: Mapping[str, Any]
+    """Symbolic tensors within the model by name, such as `passage_embedding`: parts of a
+    `keras.Model(model.inputs, {**model.output, **model.intermediate_tensors})`."""
 
     arguments: SimpleNamespace
     """Values of all arguments of the constructor, including those that a subclass sets."""
@@ -212,6 +223,40 @@ Received: word_dimm=4
                     f"{', '.join(map(str, unknown))}"
                 )
         return super().call(inputs, training=training, mask=mask, **kwargs)
+
+    def attention(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Computes the attention weights, with the names of the paper: those of `ATTENTION`.
+
+        Args:
+            inputs: dict. The model's inputs, as a batch of the preprocessor's dataset has them.
+
+        Returns:
+            A dict of arrays `[B, rows, columns]`, without those of parts that the model lacks;
+            rows and columns of several passages are `[K, L]` each.
+
+        Raises:
+            ValueError: The class names none.
+
+        Example:
+            >>> import numpy as np
+            >>> from tfmrc.models import SAN
+            >>> model = SAN(vocabulary_size=20, word_dim=8, units=4, num_exact_match=0)
+            >>> ids = {"question_ids": np.array([[5, 12]]), "passage_ids": np.array([[12, 6, 7]])}
+            >>> for name, weights in model.attention(ids).items():
+            ...     print(name, weights.shape)
+            aligned_embedding (1, 3, 2)
+            question_attention (1, 3, 2)
+            self_attention (1, 3, 3)
+            memory_attention (1, 4, 3)
+        """
+        if not self.ATTENTION:
+            raise ValueError(
+                f"{type(self).__name__} has no attention of its own: its class has no `ATTENTION`."
+            )
+        with recording() as found:
+            self(inputs, training=False)
+        names = {name: key for name, (key, *_) in self.ATTENTION.items() if key in found}
+        return {name: np.array(ops.convert_to_numpy(found[key])) for name, key in names.items()}
 
     # === Training ===
 
@@ -384,9 +429,14 @@ def _capturing(init: Callable[..., None]) -> Callable[..., None]:
         self.arguments.dtype = keras.dtype_policies.get(
             values.get("dtype") or keras.config.dtype_policy()
         )
-        init(self, *positional, **given)
-        if is_outermost:
-            set_untracked("_is_complete", True)
+        if not is_outermost:
+            init(self, *positional, **given)
+            return
+        with recording() as found:
+            init(self, *positional, **given)
+        symbols = {name: x for name, x in found.items() if isinstance(x, keras.KerasTensor)}
+        set_untracked("intermediate_tensors", symbols)
+        set_untracked("_is_complete", True)
 
     captured.__signature__ = signature  # type: ignore[attr-defined]
     return captured

@@ -17,6 +17,7 @@ from tfmrc.layers import (
     linear,
 )
 from tfmrc.layers.encoders.concatenated_encoder import BLOCKS
+from tfmrc.layers.recording import record
 from tfmrc.models import presets
 from tfmrc.models.base import Model, check_output
 from tfmrc.models.generation import GenerationMixin, input_characters, input_ids
@@ -168,6 +169,12 @@ class DAANet(Model):
     """
 
     PRESETS = presets.DAANET
+    ATTENTION = {
+        "answer_first_fold": ("first_fold_answer", "passage_ids", "question_ids"),  # daanet-08
+        "answer_second_fold": ("second_fold_answer", "answer_target_ids", "passage_ids"),
+        "ask_first_fold": ("first_fold_ask", "passage_ids", "answer_ids"),  # daanet-07
+        "ask_second_fold": ("second_fold_ask", "question_target_ids", "passage_ids"),
+    }
     PENALTIES = tuple(f"{task}_coverage" for task in TASKS)
 
     def __init__(
@@ -407,14 +414,17 @@ class DAANet(Model):
         # Read jointly or compared with what is given, the passage is another one for each task.
         jointly = self.encoder is not None and self.reading == "joint"
         own = task if is_passage and (jointly or self.num_word_features) else None
+        name = text if own is None else f"{own}_{text}"
         if (text, own) not in encoded:
             if is_passage:
                 encoded[text, own] = self.embed_passage(task, inputs)
             else:
                 encoded[text, own] = self.embed(ids, inputs[f"{text}_characters"])
+            record(f"{name}_embedding", encoded[text, own])
         if (encoder.name, own) not in encoded:
             mask = ops.not_equal(ids, PAD)
             encoded[encoder.name, own] = encoder(encoded[text, own], padding_mask=mask)
+            record(f"{name}_encoding", encoded[encoder.name, own])
         return encoded[encoder.name, own]
 
     def read(self, task, inputs, encoded):

@@ -16,6 +16,7 @@ from tfmrc.layers import (
     WordEmbedding,
 )
 from tfmrc.layers.encoders.dense import Dense
+from tfmrc.layers.recording import record
 from tfmrc.models import presets
 from tfmrc.models.base import Model, check_output
 from tfmrc.models.generation import GenerationMixin, input_ids
@@ -123,6 +124,10 @@ class MaxoutPointerQG(GenerationMixin, Model):
     """
 
     PRESETS = presets.MAXOUT_POINTER_QG
+    ATTENTION = {
+        "gated_self_attention": ("gated_self_attention", "passage_ids", "passage_ids"),  # qg-02
+        "attention": ("decoder", "target_ids", "passage_ids"),  # qg-10
+    }
     PENALTIES = ("coverage",)
 
     def __init__(
@@ -257,7 +262,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         if self.has_attention:
             if self.gated_self_attention is not None:
                 words = self.gated_self_attention(words, mask)
-            memory["words"] = words  # [B, M, 2 d]
+            memory["words"] = record("passage_encoding", words)  # [B, M, 2 d]
         if self.copy:
             memory["first_positions"] = first_positions(extended_ids)
         return memory
@@ -274,7 +279,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
 
     def _encode_words(self, inputs, mask):
         """Encodes the words, `[B, M, 2 d]`, and computes the decoder's initial state."""
-        words, state = self._embed_words(inputs), []
+        words, state = record("passage_embedding", self._embed_words(inputs)), []
         if self.answer_tags is not None:
             words = self.answer_tags(words, inputs["answer_tags"])
         for number, layer in enumerate(self.passage_encoder):
@@ -283,19 +288,6 @@ class MaxoutPointerQG(GenerationMixin, Model):
             to_hidden, to_cell = self.bridge[2 * number : 2 * number + 2]
             state += [to_hidden(hidden), to_cell(cell)]
         return words, state
-
-    def self_attention_weights(self, inputs):
-        """Computes how each word of the passage attends to the others: the paper's Figure 5.
-
-        Args:
-            inputs: a dict with what the model reads of passage and answer.
-
-        Returns:
-            `[B, M, M]`, row t the weights of word t (qg-02).
-        """
-        mask = ops.not_equal(inputs["passage_ids"], PAD)
-        words, _ = self._encode_words(inputs, mask)
-        return self.gated_self_attention.attention(words, mask)
 
     # === The decoder ===
 

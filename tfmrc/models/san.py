@@ -18,6 +18,7 @@ from tfmrc.layers import (
     StochasticAnswer,
     WordEmbedding,
 )
+from tfmrc.layers.recording import record
 from tfmrc.models import presets
 from tfmrc.models.base import Model, check_output
 from tfmrc.models.configuration import check_contextual, contextual_reads
@@ -132,6 +133,12 @@ class SAN(Model):
     """
 
     PRESETS = presets.SAN
+    ATTENTION = {
+        "aligned_embedding": ("alignment", "passage_ids", "question_ids"),  # san-04
+        "question_attention": ("memory_generation.question", "passage_ids", "question_ids"),
+        "self_attention": ("memory_generation.self", "passage_ids", "passage_ids"),  # san-07
+        "memory_attention": ("answer_module", "step", "passage_ids"),  # san-10
+    }
 
     def __init__(
         self,
@@ -261,12 +268,16 @@ class SAN(Model):
         masks = {"question_mask": question_mask, "memory_mask": passage_mask}
         read = {} if self.encoder is None else self._encoder_words(inputs)
         if self.encoder_use == "answer":
+            record("question_encoding", read["question"])
+            record("passage_encoding", read["passage"])
             return {"question": read["question"], "memory": read["passage"], **masks}
         if self.encoder_use == "embedding":
             passage_words, question_words = read.pop("passage"), read.pop("question")
         else:
             passage_words = self.word_embedding(passage_ids)
             question_words = self.word_embedding(question_ids)
+        record("question_embedding", question_words)
+        record("passage_embedding", passage_words)
         passage, question = self.lexicon_encoding(
             passage_words,
             question_words,
@@ -284,6 +295,8 @@ class SAN(Model):
         memory = self.memory_generation(
             passage, question, passage_mask=passage_mask, question_mask=question_mask
         )
+        record("question_encoding", question)
+        record("passage_encoding", memory)
         return {"question": question, "memory": memory, **masks}
 
     def _encoder_words(self, inputs):

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from tfmrc.evaluation import CalibrationReport
 from tfmrc.predictors import calibration as calibrations, registry
+from tfmrc.predictors.attention import Attention, attention_of
 from tfmrc.predictors.inputs import batches_of, check_names, one_row, status_message, tensors_of
 from tfmrc.predictors.options import DecodingOptions
 from tfmrc.predictors.process import check_backend, check_process, this_process
@@ -224,6 +225,64 @@ class Predictor(Generic[R]):
         start = -1 if answer_start is None else answer_start
         query = Query("", (passage,), answer, answer_start=start)
         return self._single(query, self._task_for("question", None), options)
+
+    def attention(
+        self,
+        *,
+        passages: str | Sequence[str],
+        question: str | None = None,
+        answer: str | None = None,
+        answer_start: int | None = None,
+        style: str | None = None,
+        **options: Any,
+    ) -> dict[str, Attention]:
+        """Returns the attention weights of the model beside their words, by name.
+
+        Args:
+            passages: str or list of str. The passages.
+            question: str or None. The question; None to ask one about the answer. Default: None.
+            answer: str or None. The answer; None to answer the question. Default: None.
+            answer_start: int or None. Offset of the answer in the first passage; None for its first
+                occurrence. Default: None.
+            style: str or None. The answer style; None for the first one. Default: None.
+            **options: Fields of `options_class`.
+
+        Returns:
+            The names of the model's `ATTENTION`. A model that reads one passage at a time has those
+            of the answer's passage.
+
+        Raises:
+            ValueError: If the model names no attention.
+
+        Example:
+
+        >>> import tfmrc
+        >>> from tfmrc import models, preprocessing, text
+        >>> preprocessor = preprocessing.SANPreprocessor(text.Vocabulary(["owl"]))
+        >>> model = models.SAN(vocabulary_size=5, word_dim=8, units=4)
+        >>> predictor = tfmrc.Predictor(model, preprocessor)
+        >>> found = predictor.attention(question="Who flew?", passages="An owl flew.")
+        >>> found["question_attention"].rows, found["question_attention"].weights.shape
+        (['An', 'owl', 'flew', '.'], (4, 3))
+        """
+        texts = list(stream_of_passages(passages))
+        start = -1 if answer_start is None else answer_start
+        number = next((n for n, text in enumerate(texts) if answer and answer in text), 0)
+        if question is None:
+            asked = self.ask(
+                passage=texts[0], answer=answer or "", answer_start=answer_start, **options
+            )
+            question = asked.text
+        if answer is None:
+            found: Any = self.answer(question=question, passages=texts, style=style, **options)
+            answer, number = found.text, max(getattr(found, "passage", None) or 0, 0)
+            start = getattr(found, "start", -1)
+        if self.preprocessor.needs_spans:
+            texts = texts[number : number + 1]
+        if start < 0:
+            start = texts[0].find(answer)
+        chosen = style or self.preprocessor.styles[0]
+        return attention_of(self, question, texts, answer, start, chosen)
 
     def predict(
         self,

@@ -3,6 +3,7 @@ from keras import ops
 
 from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import linear, normal
+from tfmrc.layers.recording import record
 from tfmrc.ops.chunks import map_chunks, map_groups
 from tfmrc.ops.masking import masked_log_softmax
 from tfmrc.ops.shapes import product
@@ -77,7 +78,7 @@ class AdditiveAttention(Layer):
         if log_prior is not None:
             scores = scores + ops.cast(log_prior, "float32")[:, None, :]  # masque-21
         log_weights = masked_log_softmax(scores, memory_mask[:, None, :])  # masque-15
-        weights = ops.cast(ops.exp(log_weights), self.compute_dtype)
+        weights = record(self.name, ops.cast(ops.exp(log_weights), self.compute_dtype))
         return log_weights, ops.matmul(weights, memory)  # masque-16
 
     def _score(self, query, projected):

@@ -3,6 +3,7 @@ from keras import ops
 
 from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import normal
+from tfmrc.layers.recording import record
 from tfmrc.ops.checks import check_shape
 from tfmrc.ops.masking import masked_max, masked_softmax
 from tfmrc.ops.similarity import trilinear_similarity
@@ -73,6 +74,8 @@ class DualAttention(Layer):
         scores = trilinear_similarity(passages, one_question, weight)  # [B, K, L, J]
         a = masked_softmax(scores, question_mask[:, None, None, :], axis=-1)  # masque-03
         b = masked_softmax(scores, passage_mask[..., None], axis=-2)  # masque-04
+        record(f"{self.name}.a", a)
+        record(f"{self.name}.b", b)
         b_t = ops.swapaxes(b, -1, -2)  # [B, K, J, L]
         a1 = ops.matmul(a, one_question)  # [B, K, L, d], masque-05
         b1 = ops.matmul(b_t, passages)  # [B, K, J, d], masque-06

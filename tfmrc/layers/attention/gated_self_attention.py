@@ -4,6 +4,7 @@ from keras import ops
 from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.encoders.linear import linear
+from tfmrc.layers.recording import record
 from tfmrc.ops.masking import masked_softmax
 
 
@@ -25,8 +26,7 @@ class GatedSelfAttention(Layer):
         padding_mask: boolean `[B, n]`, True = real.
 
     Returns:
-        `[B, n, d]`. `layer.attention(x, padding_mask)` gives the weights `[B, n, n]`, row t those
-        of `a_t`.
+        `[B, n, d]`.
 
     Example:
         >>> import numpy as np
@@ -57,15 +57,10 @@ class GatedSelfAttention(Layer):
         layer.build((None, width))
         return layer
 
-    def attention(self, x, padding_mask):
-        """Returns the weights `[B, n, n]`; row t contains the attention of word t."""
-        if not self.built:
-            self.build(x.shape)
-        scores = ops.matmul(self.matching(x), ops.swapaxes(x, 1, 2))
-        return masked_softmax(scores, padding_mask[:, None, :])  # qg-02
-
     def call(self, x, padding_mask):
-        matched = ops.matmul(self.attention(x, padding_mask), x)  # qg-03
+        scores = ops.matmul(self.matching(x), ops.swapaxes(x, 1, 2))
+        weights = record(self.name, masked_softmax(scores, padding_mask[:, None, :]))  # qg-02
+        matched = ops.matmul(weights, x)  # qg-03
         both = ops.concatenate([x, matched], axis=-1)
         candidate = ops.tanh(self.fusion(both))  # qg-04
         gate = ops.sigmoid(self.gate(both))  # qg-05

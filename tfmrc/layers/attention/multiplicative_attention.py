@@ -5,6 +5,7 @@ from keras import ops
 
 from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import linear
+from tfmrc.layers.recording import record
 from tfmrc.ops.masking import masked_log_softmax
 
 
@@ -63,7 +64,7 @@ class MultiplicativeAttention(Layer):
         queries = self.query_projection(x) * float(x.shape[-1]) ** -0.5
         scores = ops.matmul(queries, ops.swapaxes(keys, 1, 2))
         log_weights = masked_log_softmax(scores, y_mask[:, None, :])  # daanet-06
-        weights = ops.cast(ops.exp(log_weights), self.compute_dtype)
+        weights = record(self.name, ops.cast(ops.exp(log_weights), self.compute_dtype))
         return log_weights, ops.matmul(weights, y)
 
     def compute_output_spec(self, x, y, y_mask, projected=None):

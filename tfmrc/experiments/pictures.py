@@ -63,7 +63,7 @@ def draw_run(
         examples, {_sample_label("", task): task for task in tasks}, target, member.seed, title
     )
     first = next((example for example in examples if example.answers), None)
-    if "gated_self_attention" in predictor.model.ATTENTION and first is not None:
+    if "gated_self_attention" in getattr(predictor.model, "ATTENTION", ()) and first is not None:
         asked = Query.of(first, predictor.task())  # as it was asked about
         found = predictor.attention(
             question=first.question,

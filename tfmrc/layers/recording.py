@@ -5,7 +5,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-__all__ = ["record", "recording"]
+import keras
+
+__all__ = ["record", "recording", "symbols_found"]
 
 _found: ContextVar[dict[str, Any] | None] = ContextVar("found", default=None)
 
@@ -41,3 +43,9 @@ def record(name: str, value: Any) -> Any:
     if found is not None:
         found[name] = value
     return value
+
+
+def symbols_found() -> dict[str, Any]:
+    """Returns what `recording` has so far of a functional model that is being built."""
+    found = _found.get() or {}
+    return {name: value for name, value in found.items() if isinstance(value, keras.KerasTensor)}

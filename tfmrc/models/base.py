@@ -3,6 +3,7 @@
 import functools
 import inspect
 import json
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from os import PathLike, fspath
@@ -14,12 +15,14 @@ import keras
 import numpy as np
 from keras import ops
 
-from tfmrc.layers.recording import recording
+from tfmrc.layers.recording import recording, symbols_found
+from tfmrc.losses import SequenceNLL
 from tfmrc.models.configuration import deserialized, holds_layers, serialized
 from tfmrc.models.folder import load_model
 from tfmrc.models.freezing import set_trainable_flags, trainable_flags
 from tfmrc.models.prediction import predict_dataset
 from tfmrc.models.presets import Preset
+from tfmrc.models.replaced import check_replaced
 from tfmrc.utils import keras_private
 from tfmrc.utils.arguments import check_arguments, suggestion
 from tfmrc.utils.files import user_path
@@ -108,6 +111,32 @@ Received: word_dimm=4
         _check_methods(cls)
         if "__init__" in cls.__dict__:
             cls.__init__ = _capturing(cls.__init__)  # type: ignore[method-assign]
+
+    def __init__(self, *args: Any, **given: Any) -> None:
+        if isinstance(given.get("outputs"), dict):
+            given["outputs"] = {**given["outputs"], **self.build_outputs(symbols_found())}
+        super().__init__(*args, **given)
+        object.__setattr__(self, "_impossible", _Impossible("impossible_targets"))
+
+    def build_outputs(self, tensors: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns further outputs by name; a subclass that has some overrides it.
+
+        Args:
+            tensors: dict. The `intermediate_tensors`.
+
+        Example:
+            >>> import keras
+            >>> from tfmrc.models import SAN
+            >>> @keras.saving.register_keras_serializable(package="mine")
+            ... class TopicSAN(SAN):
+            ...     def build_outputs(self, tensors):
+            ...         mean = keras.ops.mean(tensors["question_embedding"], axis=1)
+            ...         return {"topic": keras.layers.Dense(3, name="topic")(mean)}
+            >>> model = TopicSAN(vocabulary_size=9, word_dim=4, units=4)
+            >>> sorted(model.output)
+            ['begin', 'end', 'topic']
+        """
+        return {}
 
     def __setattr__(self, name: str, value: Any) -> None:
         if self.__dict__.get("_is_complete") and (
@@ -258,6 +287,17 @@ Received: word_dimm=4
         names = {name: key for name, (key, *_) in self.ATTENTION.items() if key in found}
         return {name: np.array(ops.convert_to_numpy(found[key])) for name, key in names.items()}
 
+    def check_parts(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Returns outputs of a small batch, after calling all that parts must have.
+
+        It runs when a model is built whose class overrides a `build_*` method.
+
+        Raises:
+            ValueError: If the outputs are not what the model needs.
+        """
+        outputs = self(inputs, training=False)
+        return outputs if isinstance(outputs, dict) else {"output": outputs}
+
     # === Training ===
 
     def fit(self, *args: Any, **kwargs: Any) -> Any:
@@ -313,6 +353,26 @@ Received: word_dimm=4
         if not hasattr(x, "as_numpy_iterator") or getattr(strategy, "num_replicas_in_sync", 1) > 1:
             return super().predict(x, batch_size, verbose, steps, callbacks)
         return predict_dataset(self, x, verbose, steps, callbacks)
+
+    @property
+    def metrics(self) -> list[Any]:
+        """The metrics, among them a count of impossible targets that gives no result."""
+        return [*super().metrics, self._impossible]
+
+    def compute_loss(
+        self,
+        x: Any = None,
+        y: Any = None,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        training: bool = True,
+    ) -> Any:
+        """Computes the loss, and counts targets that `SequenceNLL` leaves out."""
+        losses = self.loss if isinstance(self.loss, dict) else {}
+        for name, loss in losses.items():
+            if isinstance(loss, SequenceNLL) and name in y:
+                self._impossible.update_state(loss.impossible(y[name], y_pred[name]))
+        return super().compute_loss(x, y, y_pred, sample_weight, training)
 
     def _check_averages(self) -> None:
         """Refuses layers that were frozen or thawed after `compile`, if the optimizer averages.
@@ -432,11 +492,11 @@ def _capturing(init: Callable[..., None]) -> Callable[..., None]:
         if not is_outermost:
             init(self, *positional, **given)
             return
-        with recording() as found:
+        with recording():
             init(self, *positional, **given)
-        symbols = {name: x for name, x in found.items() if isinstance(x, keras.KerasTensor)}
-        set_untracked("intermediate_tensors", symbols)
+            set_untracked("intermediate_tensors", symbols_found())
         set_untracked("_is_complete", True)
+        check_replaced(self)
 
     captured.__signature__ = signature  # type: ignore[attr-defined]
     return captured
@@ -496,6 +556,16 @@ def _built_first(
     return built_step
 
 
+class _Impossible(keras.metrics.Sum):
+    """Counts over all epochs, without a result: logs have no such column."""
+
+    def reset_state(self) -> None:
+        pass
+
+    def result(self) -> dict[str, Any]:
+        return {}
+
+
 class _NoteTrained(keras.callbacks.Callback):
     """Notes `trained_outputs` after each execution, before callbacks that save the model."""
 
@@ -507,3 +577,12 @@ class _NoteTrained(keras.callbacks.Callback):
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         self._noted._note_trained({name: [value] for name, value in (logs or {}).items()})
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        count = int(self.model._impossible.total)
+        if count:
+            warnings.warn(
+                f"{count:,} target words so far can neither be generated nor copied, and train "
+                "nothing. Are the targets the extended ids of the source?",
+                stacklevel=2,
+            )

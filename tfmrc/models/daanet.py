@@ -369,6 +369,12 @@ class DAANet(Model):
         """Decoding of questions from answers and passages (`Direction`)."""
         return Direction(self, "ask")
 
+    def check_parts(self, inputs):
+        inputs |= {"generable_characters": ops.zeros((self.num_generable, 2), "int32")}
+        for task in self.tasks:
+            Direction(self, task)._try_steps(inputs, inputs[f"{TARGET[task]}_target_ids"])
+        return super().check_parts({x.name: inputs[x.name] for x in self.inputs})
+
     def embed(self, ids, characters, features=None, products=None):
         """Embeds words `[B, n]` and their characters `[B, n, c]`: `[B, n, hidden_dim]`.
 

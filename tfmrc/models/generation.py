@@ -102,6 +102,20 @@ class GenerationMixin:
             **options,
         )
 
+    def check_parts(self, inputs):
+        """Returns outputs of a small batch, after a step of decoding; see `Model.check_parts`."""
+        outputs = super().check_parts(inputs)
+        if getattr(self, "has_decoder", True):
+            self._try_steps(inputs, inputs["target_ids"])
+        return outputs
+
+    def _try_steps(self, inputs, target_ids):
+        """Computes a step of decoding and the sources of words."""
+        memory = self.encode(inputs)
+        ids = ops.convert_to_tensor(target_ids)
+        self.decode_step(memory, self.init_cache(memory, 1, 2), ids[:, :1], 0)
+        self.attribute(memory, ids)
+
     def _covering(self, memory, cache, coverage_penalty):
         """Returns a step that sums the attention of each beam, its cache, and its cost function."""
         with_attention = getattr(self, "decode_step_with_attention", None)

@@ -604,6 +604,12 @@ class Masque(GenerationMixin, Model):
         memory["source_columns"] = self.source_vocabulary.project(memory["source_words"])
         return memory
 
+    def check_parts(self, inputs):
+        if self.reads_characters:
+            spelled = ops.zeros((self.num_generable, MAX_CHARACTERS), "int32")
+            inputs = {**inputs, "generable_characters": spelled}
+        return super().check_parts(inputs)
+
     def init_cache(self, memory, num_beams, max_length):
         """Returns an empty cache for `max_length` steps of `num_beams` beams: `[B, W, ...]`."""
         batch_size = sizes(memory["style_ids"])[0]

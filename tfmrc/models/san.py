@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 import keras
+import numpy as np
 from keras import ops
 
 from tfmrc.encoders.layer_of import layer_of
@@ -23,6 +24,7 @@ from tfmrc.models import presets
 from tfmrc.models.base import Model, check_output
 from tfmrc.models.configuration import check_contextual, contextual_reads
 from tfmrc.ops.ids import PAD
+from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.ops.spans import best_spans
 
 ANSWERS = {
@@ -206,8 +208,8 @@ class SAN(Model):
             for part in ("question_pieces", "passage_pieces"):
                 inputs[part] = keras.Input((None, 2), dtype="int32", name=part)
         outputs = self._answer(self._read(inputs))
-        for output in outputs.values():
-            check_output(self, "build_answer_module", output, None)
+        for part in ("begin", "end"):
+            check_output(self, "build_answer_module", outputs[part], None)
         super().__init__(inputs=inputs, outputs=outputs, name=name)
         self.dtype_policy = self.arguments.dtype
 
@@ -345,6 +347,18 @@ class SAN(Model):
         return self._answer(
             self._read(inputs), num_steps=num_steps, return_steps=return_steps, training=False
         )
+
+    def check_parts(self, inputs):
+        outputs = self.find(inputs, num_steps=1, return_steps=True)
+        padding = ops.equal(inputs["passage_ids"], PAD)
+        for name in ("begin", "end"):
+            if ops.any(ops.logical_and(padding, outputs[name] > LOG_ZERO / 2)):
+                raise ValueError(
+                    f"`{name}` must be LOG_ZERO ({LOG_ZERO:g}) at padding, everywhere in an empty "
+                    "passage: `tfmrc.ops.masked_log_softmax` does it. "
+                    f"Received: {name}={np.array(outputs[name]).tolist()}"
+                )
+        return outputs
 
     def spans(self, outputs, max_length=15, num_spans=1):
         """Returns the best spans of the outputs; see `tfmrc.ops.best_spans`."""

@@ -16,6 +16,7 @@ import numpy as np
 from keras import ops
 
 from tfmrc.layers.recording import recording, symbols_found
+from tfmrc.layers.regularization.dropout import seeds_from
 from tfmrc.losses import SequenceNLL
 from tfmrc.models.configuration import deserialized, holds_layers, serialized
 from tfmrc.models.folder import load_model
@@ -54,6 +55,7 @@ class Model(keras.Model):
       `keras.models.clone_model`, which returns a plain functional model whose weights are in
       another order. Layers among the arguments, such as a contextual embedding, are saved as Keras
       saves them.
+    - With an argument `seed`, layers of dropout that are built without a seed get theirs from it.
     - `trainable` of every layer is saved by `get_config`, `.keras` files and predictor folders;
       `trained_outputs` by the latter two, and by copies and pickles.
     - Each part of the model is created by a method `build_*`, which a registered subclass can
@@ -492,7 +494,7 @@ def _capturing(init: Callable[..., None]) -> Callable[..., None]:
         if not is_outermost:
             init(self, *positional, **given)
             return
-        with recording():
+        with recording(), seeds_from(values.get("seed")):
             init(self, *positional, **given)
             set_untracked("intermediate_tensors", symbols_found())
         set_untracked("_is_complete", True)

@@ -119,6 +119,7 @@ class DAANet(Model):
             False.
         initializer_stddev: float. Standard deviation of the initial word and character vectors.
             Default: 0.1.
+        seed: int or None. Seed of all dropout. Default: None.
         encoder: `Encoder` or layer or None. What `tfmrc.encoders.from_preset` returns, or its
             layer; None for none. Default: None.
         encoder_use: str. "embedding" or "contextual", as above. Default: "embedding".
@@ -204,6 +205,7 @@ class DAANet(Model):
         share_output: bool = True,
         embeddings_trainable: bool = False,
         initializer_stddev: float = 0.1,
+        seed: int | None = None,
         encoder: Any = None,
         encoder_use: Literal["embedding", "contextual"] = "embedding",
         reading: Literal["joint", "separate"] = "joint",

@@ -139,6 +139,7 @@ class Masque(GenerationMixin, Model):
         reading: str. What the encoder reads: "joint", each passage as one sequence with the
             question, or "separate". That of the preprocessor. Default: "joint".
         initializer_stddev: float. Standard deviation of the initial weights. Default: 0.02.
+        seed: int or None. Seed of all dropout. Default: None.
 
     Call arguments (a dict; what `tfmrc.preprocessing.MasquePreprocessor` makes):
         question_ids: int `[B, J]` input ids.
@@ -231,6 +232,7 @@ class Masque(GenerationMixin, Model):
         encoder_use: Literal["reader", "embedding", "contextual"] = "reader",
         reading: Literal["joint", "separate"] = "joint",
         initializer_stddev: float = 0.02,
+        seed: int | None = None,
         name: str = "masque",
         dtype: Any = None,
     ):

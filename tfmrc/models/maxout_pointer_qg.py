@@ -81,6 +81,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
             False.
         initializer_stddev: float. Standard deviation of the initial word and tag vectors. Default:
             0.1.
+        seed: int or None. Seed of all dropout. Default: None.
         encoder: `Encoder` or layer or None. What `tfmrc.encoders.from_preset` returns, or its
             layer; None for none. Default: None.
         encoder_use: str. "embedding" or "contextual", as above. Default: "embedding".
@@ -148,6 +149,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         coverage: bool = False,
         embeddings_trainable: bool = False,
         initializer_stddev: float = 0.1,
+        seed: int | None = None,
         encoder: Any = None,
         encoder_use: Literal["embedding", "contextual"] = "embedding",
         name: str = "maxout_pointer_qg",

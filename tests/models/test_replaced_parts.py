@@ -106,8 +106,10 @@ def test_a_method_that_nothing_calls_names_the_nearest():
 
 
 class Unmasked(LinearAnswer):
-    def call(self, question, memory, memory_mask, **options):
-        return super().call(question, memory, memory_mask=ops.ones_like(memory_mask), **options)
+    def call(self, question, memory, question_mask, memory_mask, num_steps=None,
+             return_steps=False, training=None):  # fmt: skip
+        every = ops.ones_like(memory_mask)
+        return super().call(question, memory, question_mask, every, return_steps=return_steps)
 
 
 class WithoutSteps(LinearAnswer):

@@ -85,5 +85,5 @@ def test_what_is_missing_is_predicted():
 
 def test_a_model_without_attention_of_its_own_says_so():
     encoder = encoders.from_vocabulary(["who", "owl"], hidden_dim=8)
-    with pytest.raises(ValueError, match="ExtractiveReader has no attention of its own"):
+    with pytest.raises(ValueError, match="ExtractiveReader names no attention"):
         models.ExtractiveReader(encoder=encoder).attention({})

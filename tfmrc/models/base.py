@@ -15,8 +15,8 @@ import keras
 import numpy as np
 from keras import ops
 
+from tfmrc.layers import Dropout
 from tfmrc.layers.recording import recording, symbols_found
-from tfmrc.layers.regularization.dropout import seeds_from
 from tfmrc.losses import SequenceNLL
 from tfmrc.models.configuration import deserialized, holds_layers, serialized
 from tfmrc.models.folder import load_model
@@ -55,7 +55,6 @@ class Model(keras.Model):
       `keras.models.clone_model`, which returns a plain functional model whose weights are in
       another order. Layers among the arguments, such as a contextual embedding, are saved as Keras
       saves them.
-    - With an argument `seed`, layers of dropout that are built without a seed get theirs from it.
     - `trainable` of every layer is saved by `get_config`, `.keras` files and predictor folders;
       `trained_outputs` by the latter two, and by copies and pickles.
     - Each part of the model is created by a method `build_*`, which a registered subclass can
@@ -152,6 +151,12 @@ Received: word_dimm=4
                 f"argument. Received: {name}={value!r:.80}"
             )
         super().__setattr__(name, value)
+
+    def _seed_dropout(self, seed: int | None) -> None:
+        """Gives all dropout that has no seed of its own one of this seed; none for None."""
+        for number, layer in enumerate(keras_private.all_sublayers(self)):
+            if seed is not None and isinstance(layer, Dropout) and layer.seed_generator is not None:
+                layer.seed_generator.state.assign([seed + number, 0])
 
     # === Configuration ===
 
@@ -281,24 +286,22 @@ Received: word_dimm=4
             memory_attention (1, 4, 3)
         """
         if not self.ATTENTION:
-            raise ValueError(
-                f"{type(self).__name__} has no attention of its own: its class has no `ATTENTION`."
-            )
+            raise ValueError(f"{type(self).__name__} names no attention, as `ATTENTION` would.")
         with recording() as found:
             self(inputs, training=False)
         names = {name: key for name, (key, *_) in self.ATTENTION.items() if key in found}
         return {name: np.array(ops.convert_to_numpy(found[key])) for name, key in names.items()}
 
-    def check_parts(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Returns outputs of a small batch, after calling all that parts must have.
+    def check_parts(self, inputs: Mapping[str, Any]) -> None:
+        """Calls all that parts must have, when a model is built whose class replaces some.
 
-        It runs when a model is built whose class overrides a `build_*` method.
+        Args:
+            inputs: dict. A small batch, whose second example has no word.
 
         Raises:
             ValueError: If the outputs are not what the model needs.
         """
-        outputs = self(inputs, training=False)
-        return outputs if isinstance(outputs, dict) else {"output": outputs}
+        self(inputs, training=False)
 
     # === Training ===
 
@@ -361,17 +364,9 @@ Received: word_dimm=4
         """The metrics, among them a count of impossible targets that gives no result."""
         return [*super().metrics, self._impossible]
 
-    def compute_loss(
-        self,
-        x: Any = None,
-        y: Any = None,
-        y_pred: Any = None,
-        sample_weight: Any = None,
-        training: bool = True,
-    ) -> Any:
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         """Computes the loss, and counts targets that `SequenceNLL` leaves out."""
-        losses = self.loss if isinstance(self.loss, dict) else {}
-        for name, loss in losses.items():
+        for name, loss in self.loss.items() if isinstance(self.loss, dict) else ():
             if isinstance(loss, SequenceNLL) and name in y:
                 self._impossible.update_state(loss.impossible(y[name], y_pred[name]))
         return super().compute_loss(x, y, y_pred, sample_weight, training)
@@ -494,7 +489,7 @@ def _capturing(init: Callable[..., None]) -> Callable[..., None]:
         if not is_outermost:
             init(self, *positional, **given)
             return
-        with recording(), seeds_from(values.get("seed")):
+        with recording():
             init(self, *positional, **given)
             set_untracked("intermediate_tensors", symbols_found())
         set_untracked("_is_complete", True)
@@ -583,8 +578,4 @@ class _NoteTrained(keras.callbacks.Callback):
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         count = int(self.model._impossible.total)
         if count:
-            warnings.warn(
-                f"{count:,} target words so far can neither be generated nor copied, and train "
-                "nothing. Are the targets the extended ids of the source?",
-                stacklevel=2,
-            )
+            warnings.warn(f"{count:,} impossible targets so far train nothing.", stacklevel=2)

@@ -266,6 +266,7 @@ class DAANet(Model):
             outputs[f"{task}_coverage"] = coverage_overlap(ops.exp(parts["log_attentions"][0]))
         super().__init__(inputs=inputs, outputs=outputs, name=name)
         self.dtype_policy = self.arguments.dtype
+        self._seed_dropout(seed)
 
     def _of_tasks(self, name, build=None, shared=False):
         """Returns the layer of each task by its name: the same one for all, or one for each."""
@@ -372,10 +373,9 @@ class DAANet(Model):
         return Direction(self, "ask")
 
     def check_parts(self, inputs):
-        inputs |= {"generable_characters": ops.zeros((self.num_generable, 2), "int32")}
+        super().check_parts(inputs)
         for task in self.tasks:
             Direction(self, task)._try_steps(inputs, inputs[f"{TARGET[task]}_target_ids"])
-        return super().check_parts({x.name: inputs[x.name] for x in self.inputs})
 
     def embed(self, ids, characters, features=None, products=None):
         """Embeds words `[B, n]` and their characters `[B, n, c]`: `[B, n, hidden_dim]`.

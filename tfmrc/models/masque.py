@@ -297,6 +297,7 @@ class Masque(GenerationMixin, Model):
             check_output(self, "build_pointer_generator", outputs["decoder"], None)
         super().__init__(inputs=inputs, outputs=outputs, name=name)
         self.dtype_policy = self.arguments.dtype
+        self._seed_dropout(seed)
 
     def _create_inputs(self):
         """Returns the symbolic inputs by name."""
@@ -605,12 +606,6 @@ class Masque(GenerationMixin, Model):
         memory["copy_projected"] = self.pointer_generator.project(memories)
         memory["source_columns"] = self.source_vocabulary.project(memory["source_words"])
         return memory
-
-    def check_parts(self, inputs):
-        if self.reads_characters:
-            spelled = ops.zeros((self.num_generable, MAX_CHARACTERS), "int32")
-            inputs = {**inputs, "generable_characters": spelled}
-        return super().check_parts(inputs)
 
     def init_cache(self, memory, num_beams, max_length):
         """Returns an empty cache for `max_length` steps of `num_beams` beams: `[B, W, ...]`."""

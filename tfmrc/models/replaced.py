@@ -22,7 +22,7 @@ def check_replaced(model: Any) -> None:
         model: `tfmrc.models.Model`. A finished model. Its method `check_parts` runs it.
 
     Raises:
-        ValueError: If it fails or an output is not finite; the message names the methods.
+        ValueError: If it fails; the message names the methods.
     """
     known = Counter(name for cls in type(model).__mro__ for name in vars(cls))
     methods = []
@@ -33,18 +33,11 @@ def check_replaced(model: Any) -> None:
             methods.append(f"`{name}`{kind}")
     if not methods:
         return
-    layers = f"{type(model).__name__}, with its own {', '.join(methods)},"
     try:
-        outputs = model.check_parts(small_batch(model))
+        model.check_parts(small_batch(model))
     except Exception as error:
-        raise ValueError(f"{layers} fails on a small batch: {error}") from error
-    for name, values in outputs.items():
-        values = np.asarray(keras.ops.convert_to_numpy(values), "float32")
-        if not np.isfinite(values).all():
-            raise ValueError(
-                f"{layers} must give finite numbers for texts without a word. "
-                f"Received: {name}={values.tolist()}"
-            )
+        parts = f"{type(model).__name__}, with its own {', '.join(methods)},"
+        raise ValueError(f"{parts} fails on a small batch: {error}") from error
 
 
 def small_batch(model: Any) -> dict[str, np.ndarray]:
@@ -52,8 +45,8 @@ def small_batch(model: Any) -> dict[str, np.ndarray]:
     batch = {}
     for symbol in model.inputs:
         sizes = [WIDTH if size is None else size for size in symbol.shape[1:]]
-        if symbol.name == "extended_ids":  # of the question, too, and of all passages
-            sizes = [WIDTH * (1 + model.num_passages)] if hasattr(model, "num_passages") else sizes
+        if symbol.name == "extended_ids" and hasattr(model, "num_passages"):
+            sizes = [WIDTH * (1 + model.num_passages)]  # of the question, too
         values = np.zeros((2, *sizes), symbol.dtype)
         if sizes and symbol.name.endswith("_ids"):
             values[0, ..., 0] = UNK

@@ -10,8 +10,6 @@ from tfmrc.ops.ids import UNK
 
 __all__ = ["check_replaced"]
 
-WIDTH = 2
-
 
 def check_replaced(model: Any) -> None:
     """Raises a ValueError unless a model runs with the `build_*` methods that a class overrides.
@@ -29,26 +27,23 @@ def check_replaced(model: Any) -> None:
     for name, count in known.items():
         if name.startswith("build_") and count > 1 and not hasattr(keras.Model, name):
             layer = getattr(model, name.removeprefix("build_"), None)
-            kind = f" ({type(layer).__name__})" if isinstance(layer, keras.Layer) else ""
-            methods.append(f"`{name}`{kind}")
-    if not methods:
-        return
+            methods.append(f"`{name}` ({type(layer).__name__})" if layer else f"`{name}`")
     try:
-        model.check_parts(small_batch(model))
+        if methods:
+            model.check_parts(_small_batch(model))
     except Exception as error:
         parts = f"{type(model).__name__}, with its own {', '.join(methods)},"
         raise ValueError(f"{parts} fails on a small batch: {error}") from error
 
 
-def small_batch(model: Any) -> dict[str, np.ndarray]:
+def _small_batch(model: Any) -> dict[str, np.ndarray]:
     """Returns inputs of two examples, of which the first has one word in every text."""
     batch = {}
     for symbol in model.inputs:
-        sizes = [WIDTH if size is None else size for size in symbol.shape[1:]]
+        sizes = [2 if size is None else size for size in symbol.shape[1:]]
         if symbol.name == "extended_ids" and hasattr(model, "num_passages"):
-            sizes = [WIDTH * (1 + model.num_passages)]  # of the question, too
-        values = np.zeros((2, *sizes), symbol.dtype)
+            sizes = [2 * (1 + model.num_passages)]  # of the question, too
+        batch[symbol.name] = np.zeros((2, *sizes), symbol.dtype)
         if sizes and symbol.name.endswith("_ids"):
-            values[0, ..., 0] = UNK
-        batch[symbol.name] = values
+            batch[symbol.name][0, ..., 0] = UNK
     return batch

@@ -350,9 +350,7 @@ class SAN(Model):
         padding = ops.equal(inputs["passage_ids"], PAD)
         for name in ("begin", "end"):
             if ops.any(ops.logical_and(padding, outputs[name] > LOG_ZERO / 2)):
-                raise ValueError(
-                    f"`{name}` must be LOG_ZERO at padding, and so in an empty passage."
-                )
+                raise ValueError(f"`{name}` must be LOG_ZERO at padding and in an empty passage.")
 
     def spans(self, outputs, max_length=15, num_spans=1):
         """Returns the best spans of the outputs; see `tfmrc.ops.best_spans`."""

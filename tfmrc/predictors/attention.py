@@ -1,6 +1,5 @@
 """Attention weights beside the words that they stand for."""
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from tfmrc.data import with_exact_spans
+from tfmrc.data import Example, with_exact_spans
 from tfmrc.data.batching.dataset import strings
 from tfmrc.data.batching.training_example import TrainingExample
 from tfmrc.evaluation import plot_heat_map
@@ -20,7 +19,7 @@ __all__ = ["Attention", "attention_of"]
 
 @dataclass(frozen=True)
 class Attention:
-    """Attention weights and the words of their rows and columns; a notebook shows them as a table.
+    """Attention weights and the words of their rows and columns.
 
     Attributes:
         weights: float array `[rows, columns]`.
@@ -36,30 +35,24 @@ class Attention:
         """Writes a PNG and an SVG; see `tfmrc.evaluation.plot_heat_map`."""
         return plot_heat_map(self.weights, self.rows, path, columns=self.columns, title=title)
 
-    def _repr_html_(self) -> str:
-        lines = "".join(f"<th>{html.escape(word)}" for word in ("", *self.columns))
-        for word, weights in zip(self.rows, self.weights, strict=True):
-            cells = (f'<td style="background:rgba(59,111,182,{w:.2f})">{w:.2f}' for w in weights)
-            lines += f"<tr><th>{html.escape(word)}{''.join(cells)}"
-        return f"<table><tr>{lines}</table>"
 
-
-def attention_of(predictor: Any, record: TrainingExample) -> dict[str, Attention]:
+def attention_of(predictor: Any, example: Example) -> dict[str, Attention]:
     """Returns the attention of a predictor's model for one question and answer.
 
     Args:
         predictor: `Predictor`. The predictor.
-        record: `TrainingExample`. Question, passages and answer.
+        example: `Example`. Question, passages and answer.
     """
+    ((style, (answer, *_)),) = example.answers.items()
     model, preprocessor = predictor.model, predictor.preprocessor
     if preprocessor.needs_spans:  # the passage of the answer alone
-        found = next(with_exact_spans([record.example], record.style), record.example)
-        record = record._replace(example=replace(found, passages=found.passages[:1]))
-    example, given = record.example, strings([record])
+        example = next(with_exact_spans([example], style), example)
+        example = replace(example, passages=example.passages[:1])
+    given = strings([TrainingExample(example, style, answer)])
     if preprocessor.annotations:
         given |= predictor.tagger([example.question], [*example.passages])
     inputs = {name: value.numpy() for name, value in preprocessor.batch(given)[0].items()}
-    texts = {"question": [example.question], "passage": example.passages, "answer": [record.answer]}
+    texts = {"question": [example.question], "passage": example.passages, "answer": [answer]}
     texts["target"] = texts[predictor.tasks[0].target]
 
     def words(axis: str) -> tuple[list[str], Sequence[bool]]:

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import tensorflow as tf
 
 from tfmrc.data import Example, Span
-from tfmrc.data.batching.training_example import TrainingExample
 from tfmrc.evaluation import CalibrationReport
 from tfmrc.predictors import calibration as calibrations, registry
 from tfmrc.predictors.attention import Attention, attention_of
@@ -273,10 +272,10 @@ class Predictor(Generic[R]):
             question = self.ask(passage=texts[0], **about, **options).text
         if answer is None:
             answer = self.answer(question=question, passages=texts, style=style, **options).text
-        place = None if answer_start is None else Span(0, answer_start, answer_start + len(answer))
+        start = -1 if answer_start is None else answer_start
+        spans = (Span(0, start, start + len(answer)),) if answer and start >= 0 else ()
         style = style or self.preprocessor.styles[0]
-        example = Example("", question, texts, {style: (answer,)}, spans=(place,) if place else ())
-        return attention_of(self, TrainingExample(example, style, answer))
+        return attention_of(self, Example("", question, texts, {style: (answer,)}, spans=spans))
 
     def predict(
         self,

@@ -63,9 +63,7 @@ class AdditiveAttention(Layer):
         options = {"initializer": self.initializer, "dtype": self.dtype_policy}
         self.memory_projection = linear(dim, name="memory", **options)  # W_m, b
         self.query_projection = linear(dim, name="query", use_bias=False, **options)  # W_s
-        self.score = self.add_weight(
-            shape=(dim,), initializer=initial(self.initializer), name="score"
-        )
+        self.score = self.add_weight((dim,), initializer=initial(self.initializer), name="score")
         self.memory_projection.build(memory_shape)
         self.query_projection.build(query_shape)
 

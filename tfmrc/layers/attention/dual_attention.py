@@ -66,9 +66,7 @@ class DualAttention(Layer):
             draw = keras.initializers.get(initial(self.initializer))
             return draw(shape, dtype=dtype) + ops.cast(mean, dtype)
 
-        self.similarity = self.add_weight(
-            shape=(3 * dim,), initializer=similarity, name="similarity"
-        )
+        self.similarity = self.add_weight((3 * dim,), initializer=similarity, name="similarity")
 
     def call(self, passages, question, passage_mask, question_mask):
         check_shape("passage_mask", passage_mask, *passages.shape[:-1], like="the passages' words")

@@ -64,20 +64,17 @@ class TransformerDecoderBlock(Layer):
         self.dropout = dropout
         self.initializer = initializer
         options = {"dtype": self.dtype_policy}
+        drawn = {**options, "initializer": initializer}
         self.past: Any = None
         self.past_residual = Residual(dropout, name="past_residual", **options)
         self.memory_attentions = [
-            MultiHeadAttention(
-                num_heads, dropout, initializer, name=f"memory_attention_{i}", **options
-            )
+            MultiHeadAttention(num_heads, dropout, name=f"memory_attention_{i}", **drawn)
             for i in range(num_memories)
         ]
         self.memory_residuals = [
             Residual(dropout, name=f"memory_residual_{i}", **options) for i in range(num_memories)
         ]
-        self.feed_forward = FeedForward(
-            intermediate_dim, initializer, name="feed_forward", **options
-        )
+        self.feed_forward = FeedForward(intermediate_dim, name="feed_forward", **drawn)
         self.feed_forward_residual = Residual(dropout, name="feed_forward_residual", **options)
 
     def build(self, x_shape, memories_shape):
@@ -178,13 +175,8 @@ class RecurrentDecoderBlock(TransformerDecoderBlock):
     """
 
     def build_past(self, x_shape):
-        layer = BidirectionalLSTM(
-            x_shape[-1],
-            causal=True,
-            initializer=self.initializer,
-            dtype=self.dtype_policy,
-            name="past",
-        )
+        options = {"initializer": self.initializer, "dtype": self.dtype_policy}
+        layer = BidirectionalLSTM(x_shape[-1], causal=True, name="past", **options)
         layer.build(x_shape)
         return layer
 

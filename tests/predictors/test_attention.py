@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tfmrc import Predictor, encoders, models, preprocessing
+from tfmrc import Predictor, models, preprocessing
 from tfmrc.data import Example, Span
 
 PASSAGES = ["Bob swam.", "An owl flew to a mill."]
@@ -80,9 +80,3 @@ def test_what_is_missing_is_predicted():
     text = answering.answer(question="Who flew?", passages=PASSAGES)
     found = answering.attention(question="Who flew?", passages=PASSAGES)
     assert "".join(found["self_attention"].rows) in PASSAGES[text.passage].replace(" ", "")
-
-
-def test_a_model_without_attention_of_its_own_says_so():
-    encoder = encoders.from_vocabulary(["who", "owl"], hidden_dim=8)
-    with pytest.raises(ValueError, match="ExtractiveReader names no attention"):
-        models.ExtractiveReader(encoder=encoder).attention({})

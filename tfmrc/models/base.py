@@ -15,8 +15,8 @@ import keras
 import numpy as np
 from keras import ops
 
-from tfmrc.layers import Dropout
 from tfmrc.layers.recording import recording, symbols_found
+from tfmrc.layers.regularization.dropout import seed_dropout
 from tfmrc.losses import SequenceNLL
 from tfmrc.models.configuration import deserialized, holds_layers, serialized
 from tfmrc.models.folder import load_model
@@ -152,12 +152,6 @@ Received: word_dimm=4
             )
         super().__setattr__(name, value)
 
-    def _seed_dropout(self, seed: int | None) -> None:
-        """Gives all dropout that has no seed of its own one of this seed; none for None."""
-        for number, layer in enumerate(keras_private.all_sublayers(self)):
-            if seed is not None and isinstance(layer, Dropout) and layer.seed_generator is not None:
-                layer.seed_generator.state.assign([seed + number, 0])
-
     # === Configuration ===
 
     def get_config(self) -> dict[str, Any]:
@@ -270,9 +264,6 @@ Received: word_dimm=4
             A dict of arrays `[B, rows, columns]`, without those of parts that the model lacks;
             rows and columns of several passages are `[K, L]` each.
 
-        Raises:
-            ValueError: The class names none.
-
         Example:
             >>> import numpy as np
             >>> from tfmrc.models import SAN
@@ -285,8 +276,6 @@ Received: word_dimm=4
             self_attention (1, 3, 3)
             memory_attention (1, 4, 3)
         """
-        if not self.ATTENTION:
-            raise ValueError(f"{type(self).__name__} names no attention, as `ATTENTION` would.")
         with recording() as found:
             self(inputs, training=False)
         names = {name: key for name, (key, *_) in self.ATTENTION.items() if key in found}
@@ -492,6 +481,7 @@ def _capturing(init: Callable[..., None]) -> Callable[..., None]:
         with recording():
             init(self, *positional, **given)
             set_untracked("intermediate_tensors", symbols_found())
+        seed_dropout(keras_private.all_sublayers(self), getattr(self.arguments, "seed", None))
         set_untracked("_is_complete", True)
         check_replaced(self)
 
@@ -578,4 +568,4 @@ class _NoteTrained(keras.callbacks.Callback):
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         count = int(self.model._impossible.total)
         if count:
-            warnings.warn(f"{count:,} impossible targets so far train nothing.", stacklevel=2)
+            warnings.warn(f"{count:,} targets so far, impossible, train nothing.", stacklevel=2)

@@ -266,7 +266,6 @@ class DAANet(Model):
             outputs[f"{task}_coverage"] = coverage_overlap(ops.exp(parts["log_attentions"][0]))
         super().__init__(inputs=inputs, outputs=outputs, name=name)
         self.dtype_policy = self.arguments.dtype
-        self._seed_dropout(seed)
 
     def _of_tasks(self, name, build=None, shared=False):
         """Returns the layer of each task by its name: the same one for all, or one for each."""

@@ -297,7 +297,6 @@ class Masque(GenerationMixin, Model):
             check_output(self, "build_pointer_generator", outputs["decoder"], None)
         super().__init__(inputs=inputs, outputs=outputs, name=name)
         self.dtype_policy = self.arguments.dtype
-        self._seed_dropout(seed)
 
     def _create_inputs(self):
         """Returns the symbolic inputs by name."""

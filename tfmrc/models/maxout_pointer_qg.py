@@ -202,7 +202,6 @@ class MaxoutPointerQG(GenerationMixin, Model):
             outputs["coverage"] = coverage_overlap(parts["attention"])
         super().__init__(inputs=inputs, outputs=outputs, name=name)
         self.dtype_policy = self.arguments.dtype
-        self._seed_dropout(seed)
 
     # === Parts: a subclass overrides these ===
 

@@ -252,9 +252,6 @@ class Predictor(Generic[R]):
             The names of the model's `ATTENTION`. A model that reads one passage at a time has those
             of the first passage with the answer.
 
-        Raises:
-            ValueError: If the model names no attention.
-
         Example:
 
         >>> import tfmrc

@@ -46,7 +46,6 @@ class MultiplicativeAttention(Layer):
     def __init__(self, attention_dim, initializer=None, **kwargs):
         super().__init__(**kwargs)
         self.attention_dim = attention_dim
-        self.initializer = initializer
         options = {"initializer": initializer, "use_bias": False, "dtype": self.dtype_policy}
         self.query_projection = linear(attention_dim, name="query", **options)  # U
         self.key_projection = linear(attention_dim, name="key", **options)  # V

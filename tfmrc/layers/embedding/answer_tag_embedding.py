@@ -39,7 +39,6 @@ class AnswerTagEmbedding(Layer):
         super().__init__(**kwargs)
         self.dtype_policy = own_policy(self)
         self.dim = dim
-        self.initializer = initializer
         self.tags = self.add_weight(shape=(2, dim), initializer=initial(initializer), name="tags")
         self.built = True
 

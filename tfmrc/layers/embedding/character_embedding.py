@@ -61,7 +61,6 @@ class CharacterEmbedding(Layer):
         self.dim = dim
         self.output_dim = output_dim
         self.kernel_width = kernel_width
-        self.initializer = initializer
         self.table = self.add_weight(
             shape=(num_characters, dim), initializer=initial(initializer), name="table"
         )

@@ -79,7 +79,6 @@ class LexiconEncoding(Layer):
         self.pos_dim = pos_dim
         self.num_ner = num_ner
         self.ner_dim = ner_dim
-        self.initializer = initializer
         dtype = self.dtype_policy
 
         def network(name):

@@ -55,7 +55,6 @@ class WordEmbedding(Layer):
         self.vocabulary_size = vocabulary_size
         self.dim = dim
         self.embeddings_trainable = embeddings_trainable
-        self.initializer = initializer
         self.special = self.add_weight(
             shape=(NUM_SPECIAL, dim), initializer=initial(initializer), name="special"
         )

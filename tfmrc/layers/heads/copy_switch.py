@@ -58,7 +58,6 @@ class CopySwitch(Layer):
     def __init__(self, copy=True, initializer=None, **kwargs):
         super().__init__(autocast=False, **kwargs)  # log-probabilities stay float32
         self.copy = copy
-        self.initializer = initializer
         if copy:
             self.switch = linear(1, initializer=initializer, name="switch", dtype=self.dtype_policy)
 

@@ -36,7 +36,6 @@ class PassageRanker(Layer):
 
     def __init__(self, initializer=0.02, **kwargs):
         super().__init__(**kwargs)
-        self.initializer = initializer
         self.score = linear(
             1, use_bias=False, initializer=initializer, dtype=self.dtype_policy, name="score"
         )

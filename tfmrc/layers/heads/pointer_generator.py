@@ -71,7 +71,6 @@ class PointerGenerator(Layer):
     def __init__(self, num_sources, initializer=0.02, **kwargs):
         super().__init__(autocast=False, **kwargs)  # log-probabilities stay float32
         self.num_sources = num_sources
-        self.initializer = initializer
         options = {"initializer": initializer, "dtype": self.dtype_policy}
         self.attentions = [
             AdditiveAttention(name=f"copy_attention_{i}", **options) for i in range(num_sources)

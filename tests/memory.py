@@ -20,28 +20,10 @@ def resident_mib() -> float:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def release() -> None:
-    """Frees graphs that nothing uses any more, Keras' global state and open figures."""
-    forget()
-    collect()
-
-
 def forget() -> None:
-    """Drops what libraries keep of graphs, models and figures.
-
-    TensorFlow registers every `tf.custom_gradient` that it traces under a new name and never
-    removes it. The entry holds the whole graph of the model: 20 MiB for a model with two small
-    layers, again for every `fit`. The registry is private; `tests/utils/test_memory.py` fails if it
-    moves.
-    """
+    """Drops what libraries keep of models and figures."""
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
-    if "tensorflow" in sys.modules:
-        from tensorflow.python.framework import ops
-
-        registry = ops.gradient_registry._registry
-        for name in [name for name in registry if name.startswith("CustomGradient-")]:
-            del registry[name]
     if "keras" in sys.modules:
         sys.modules["keras"].backend.clear_session(free_memory=False)
 
@@ -57,7 +39,7 @@ def collect() -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def released() -> Iterator[None]:
-    """Calls `release` after each module, so that a worker stays small."""
+    """Calls `forget` and `collect` after each module, so that a worker stays small."""
     if "keras" in sys.modules:
         sys.modules["keras"].utils.set_random_seed(0)
     yield

@@ -11,8 +11,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tfmrc.experiments.pictures import draw_self_attention, has_self_attention
-
 
 def parser() -> argparse.ArgumentParser:
     """Returns the parser of the command."""
@@ -63,11 +61,10 @@ def draw(folder: Path, passage: str, answer: str, to: Path) -> list[Path]:
     from tfmrc import Predictor
 
     predictor = Predictor.load(folder)
-    if not has_self_attention(predictor.model):
+    found = predictor.attention(passages=passage, answer=answer)
+    if "gated_self_attention" not in found:
         raise ValueError(f"This predictor has no self-attention. Received: {folder}")
-    if answer not in passage:
-        raise ValueError(f"The passage does not contain the answer. Received: {answer!r}")
-    return draw_self_attention(predictor, passage, answer, to)
+    return found["gated_self_attention"].plot(to, f"Answer: {answer}")
 
 
 if __name__ == "__main__":

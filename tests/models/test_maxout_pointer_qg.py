@@ -16,6 +16,7 @@ from tests.reference import question_generation as reference
 from tfmrc.losses import SequenceMean, SequenceNLL
 from tfmrc.models import MaxoutPointerQG
 from tfmrc.ops.ids import PAD, UNK
+from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.testing import run_model_test
 
 X = questions.batch(FOUR)
@@ -197,9 +198,25 @@ def test_samples_of_questions_say_their_own_probability():
         np.testing.assert_allclose(found.log_probability[:, n], explained, rtol=1e-4)
 
 
+def test_impossible_targets_are_counted_and_left_out():
+    model = questions.small(num_layers=1)
+    targets = TARGETS.copy()
+    targets[1, 0] = 15  # behind the two words of the passage
+    x = {**X, "target_ids": targets}
+    log_p = np.array(model(x)["decoder"])
+    real = (targets != PAD) & (log_p > LOG_ZERO / 2)
+    model.compile(keras.optimizers.SGD(0.0), {"decoder": SequenceNLL()})
+    with pytest.warns(UserWarning, match="^1 targets so far, impossible"):
+        history = model.fit(x, {"decoder": targets}, verbose=0).history
+    expected = -np.mean((log_p * real).sum(-1) / real.sum(-1))
+    assert history == {"loss": [pytest.approx(expected, rel=1e-5)]}
+    with pytest.raises(ValueError, match="no targets .* Received: 1 of 28"):
+        SequenceNLL()(targets, log_p)
+
+
 def test_self_attention_map():
     model = questions.small()
-    weights = np.array(model.self_attention_weights(X))
+    weights = model.attention(X)["gated_self_attention"]
     assert weights.shape == (4, 7, 7)
     np.testing.assert_allclose(weights.sum(-1)[0], 1.0, atol=1e-5)
     np.testing.assert_array_equal(weights[1, :, 2:], 0.0)  # a passage of two words

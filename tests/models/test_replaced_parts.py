@@ -8,7 +8,7 @@ from keras import ops
 from tests.layers.weights import randomise
 from tests.models import examples
 from tests.models.test_san import SMALL, batch
-from tfmrc.layers import DualAttention, OneStepAnswer
+from tfmrc.layers import DualAttention, LinearAnswer, OneStepAnswer
 from tfmrc.models import SAN, Masque
 
 
@@ -100,3 +100,47 @@ def test_a_method_that_nothing_calls_names_the_nearest():
     layer = keras.layers.Identity()
     with pytest.raises(TypeError, match="`build_dual_atention` .*did you mean build_dual_attent"):
         with_parts(Masque, build_dual_atention=layer)
+
+
+class Unmasked(LinearAnswer):
+    def call(self, question, memory, question_mask, memory_mask, num_steps=None,
+             return_steps=False, training=None):  # fmt: skip
+        every = ops.ones_like(memory_mask)
+        return super().call(question, memory, question_mask, every, return_steps=return_steps)
+
+
+class WithoutSteps(LinearAnswer):
+    def call(self, question, memory, question_mask, memory_mask):
+        return super().call(question, memory, question_mask, memory_mask)
+
+
+class WithoutDecoding(keras.layers.Layer):
+    def call(self, x, memories, masks, projected=None):
+        return x
+
+
+@pytest.mark.parametrize(
+    ("base", "part", "message"),
+    [
+        (SAN, ("answer_module", Unmasked), r"\(Unmasked\), .*`begin` must be LOG_ZERO"),
+        (SAN, ("answer_module", WithoutSteps), r"\(WithoutSteps\), .* 'num_steps'"),
+        (Masque, ("decoder_block", WithoutDecoding), "`build_decoder_block`, .*'project'"),
+    ],
+)
+def test_a_part_that_does_not_fit_is_refused(base, part, message):
+    name, layer = part
+    mine = with_parts(base, **{f"build_{name}": layer()})
+    with pytest.raises(ValueError, match=f"^Mine, with its own .*{message}"):
+        mine(**(SMALL if base is SAN else MASQUE))
+
+
+def test_a_subclass_adds_outputs_and_names_tensors():
+    def outputs(self, tensors):
+        return {"topic": keras.layers.Dense(3)(tensors["passage_embedding"][:, 0])}
+
+    mine = type("Mine", (SAN,), {"build_outputs": outputs})
+    model = mine(**SMALL)
+    assert tuple(model(batch())["topic"].shape) == (len(batch()["passage_ids"]), 3)
+    inner = keras.Model(model.inputs, model.intermediate_tensors)(batch())
+    words = model.word_embedding(batch()["question_ids"])
+    np.testing.assert_array_equal(array(inner["question_embedding"]), array(words))

@@ -1,3 +1,6 @@
+import gc
+import weakref
+
 import numpy as np
 import tensorflow as tf
 
@@ -28,6 +31,19 @@ def test_the_gradient_is_that_of_the_function():
     np.testing.assert_array_equal(y, [2.0, -6.0])
     np.testing.assert_array_equal(tape.gradient(y, x), [7.0, 7.0])
     assert doubled.__name__ == "doubled"
+
+
+def test_a_graph_is_differentiated_and_freed():
+    """TensorFlow's registry would keep the graph of every model that was trained."""
+
+    def graph():
+        function = tf.function(lambda x: tf.gradients(doubled(x), x), autograph=False)
+        np.testing.assert_array_equal(function(tf.constant([1.0])), [[7.0]])
+        return weakref.ref(function.get_concrete_function(tf.constant([1.0])).graph)
+
+    built = graph()
+    gc.collect()
+    assert built() is None
 
 
 def test_an_exported_graph_has_the_result_alone():

@@ -82,7 +82,7 @@ def test_a_right_layer_passes():
         ("wrong argument", r"get_config\(\)\['units'\] is 3, not 2"),
         ("symbolic shape", "A symbolic call gives shape"),
         ("dead weight", r"The weight '.*idle' receives no gradient"),
-        ("empty row", "With a masked example: .* is not finite"),
+        ("empty row", "With row 0 fully masked: .* is not finite in row 0"),
         ("batch", "Example 0 alone"),
         ("padding", "With padding"),
     ],

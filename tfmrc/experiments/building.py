@@ -97,6 +97,8 @@ def build_model(
     Raises:
         ValueError: If an argument is determined by the preprocessor, or has an invalid value.
     """
+    from tfmrc import models
+
     experiment, model_class = plan.experiment, plan.classes.model
     given = {key: value for key, value in experiment.model.items() if key not in RESERVED}
     sizes = preprocessor.model_kwargs()
@@ -107,6 +109,8 @@ def build_model(
         )
     # Only what the class takes, in which a user's own may differ from the papers'.
     usual: dict[str, Any] = {"dtype": experiment.training.dtype, "seed": experiment.seed}
+    if issubclass(model_class, (models.Masque, models.MaxoutPointerQG, models.DAANet)):
+        del usual["seed"]  # their dropout draws from the seed of the run, as weights do
     if tagger is not None:
         usual["tagger"] = tagger
     parameters = parameters_of(model_class)

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tfmrc import evaluation
 from tfmrc.data import Example
 from tfmrc.evaluation import Prediction, Report, Score, Scores
@@ -65,10 +63,12 @@ def draw_run(
         examples, {_sample_label("", task): task for task in tasks}, target, member.seed, title
     )
     first = next((example for example in examples if example.answers), None)
-    if has_self_attention(predictor.model) and first is not None:
+    if "gated_self_attention" in getattr(predictor.model, "ATTENTION", ()) and first is not None:
         asked = Query.of(first, predictor.task())  # as it was asked about
-        path = target / "self_attention"
-        draw_self_attention(predictor, asked.passage, asked.answer, path, asked.answer_start)
+        given = {"answer": asked.answer, "answer_start": asked.answer_start}
+        found = predictor.attention(question=first.question, passages=asked.passage, **given)
+        if "gated_self_attention" in found:  # Figure 5 of Zhao et al. 2018
+            found["gated_self_attention"].plot(target / "self_attention", f"Answer: {asked.answer}")
 
 
 def _label(task: TaskPredictions) -> str:
@@ -162,35 +162,6 @@ def _sample_label(system: str, task: TaskPredictions) -> str:
     return ", ".join(
         part for part in (label if label != "answer" or not system else "", system) if part
     )
-
-
-def has_self_attention(model: Any) -> bool:
-    """Returns True if a model exposes the weights of its self-attention."""
-    if not hasattr(model, "self_attention_weights"):
-        return False
-    return bool(model.get_config().get("self_attention", True))
-
-
-def draw_self_attention(
-    predictor: Any, passage: str, answer: str, path: Path, answer_start: int = -1
-) -> list[Path]:
-    """Draws the self-attention of a passage's words: Figure 5 of Zhao et al. 2018.
-
-    Args:
-        predictor: A `MaxoutPointerQGPredictor` whose model has self-attention.
-        passage: str. The passage.
-        answer: str. A part of it.
-        path: Path. The figure's name without ending.
-        answer_start: int. Offset of the answer's first character; -1 for its first occurrence.
-            Default: -1.
-
-    Returns:
-        The files.
-    """
-    source = predictor.preprocessor.source([passage], [answer], [answer_start])
-    weights = np.array(predictor.model.self_attention_weights(source))[0]
-    words = [word.decode() for word in source["words"][0].numpy()]
-    return evaluation.plot_heat_map(weights, words, path, title=f"Answer: {answer}")
 
 
 # === A grid ===

@@ -3,6 +3,7 @@
 import functools
 import inspect
 import json
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from os import PathLike, fspath
@@ -11,12 +12,18 @@ from types import SimpleNamespace
 from typing import Any, ClassVar, Literal, Self, get_args, get_origin
 
 import keras
+import numpy as np
+from keras import ops
 
+from tfmrc.layers.recording import recording, symbols_found
+from tfmrc.layers.regularization.dropout import seed_dropout
+from tfmrc.losses import SequenceNLL
 from tfmrc.models.configuration import deserialized, holds_layers, serialized
 from tfmrc.models.folder import load_model
 from tfmrc.models.freezing import set_trainable_flags, trainable_flags
 from tfmrc.models.prediction import predict_dataset
 from tfmrc.models.presets import Preset
+from tfmrc.models.replaced import check_replaced
 from tfmrc.utils import keras_private
 from tfmrc.utils.arguments import check_arguments, suggestion
 from tfmrc.utils.files import user_path
@@ -82,6 +89,14 @@ Received: word_dimm=4
     PENALTIES: ClassVar[Sequence[str]] = ()
     """Outputs that only add to the loss: they have no weights of their own and give no results."""
 
+    ATTENTION: ClassVar[Mapping[str, tuple[str, str, str]]] = {}
+    """For each name of `attention` what `tfmrc.layers.recording` calls it, and the inputs whose
+    words its rows and columns stand for."""
+
+    intermediate_tensors: Mapping[str, Any]
+    """Symbolic tensors within the model by name, such as `passage_embedding`: parts of a
+    `keras.Model(model.inputs, {**model.output, **model.intermediate_tensors})`."""
+
     arguments: SimpleNamespace
     """Values of all arguments of the constructor, including those that a subclass sets."""
 
@@ -97,6 +112,32 @@ Received: word_dimm=4
         _check_methods(cls)
         if "__init__" in cls.__dict__:
             cls.__init__ = _capturing(cls.__init__)  # type: ignore[method-assign]
+
+    def __init__(self, *args: Any, **given: Any) -> None:
+        if isinstance(given.get("outputs"), dict):
+            given["outputs"] = {**given["outputs"], **self.build_outputs(symbols_found())}
+        super().__init__(*args, **given)
+        object.__setattr__(self, "_impossible", _Impossible("impossible_targets"))
+
+    def build_outputs(self, tensors: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns further outputs by name; a subclass that has some overrides it.
+
+        Args:
+            tensors: dict. The `intermediate_tensors`.
+
+        Example:
+            >>> import keras
+            >>> from tfmrc.models import SAN
+            >>> @keras.saving.register_keras_serializable(package="mine")
+            ... class TopicSAN(SAN):
+            ...     def build_outputs(self, tensors):
+            ...         mean = keras.ops.mean(tensors["question_embedding"], axis=1)
+            ...         return {"topic": keras.layers.Dense(3, name="topic")(mean)}
+            >>> model = TopicSAN(vocabulary_size=9, word_dim=4, units=4)
+            >>> sorted(model.output)
+            ['begin', 'end', 'topic']
+        """
+        return {}
 
     def __setattr__(self, name: str, value: Any) -> None:
         if self.__dict__.get("_is_complete") and (
@@ -213,6 +254,44 @@ Received: word_dimm=4
                 )
         return super().call(inputs, training=training, mask=mask, **kwargs)
 
+    def attention(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Computes the attention weights, with the names of the paper: those of `ATTENTION`.
+
+        Args:
+            inputs: dict. The model's inputs, as a batch of the preprocessor's dataset has them.
+
+        Returns:
+            A dict of arrays `[B, rows, columns]`, without those of parts that the model lacks;
+            rows and columns of several passages are `[K, L]` each.
+
+        Example:
+            >>> import numpy as np
+            >>> from tfmrc.models import SAN
+            >>> model = SAN(vocabulary_size=20, word_dim=8, units=4, num_exact_match=0)
+            >>> ids = {"question_ids": np.array([[5, 12]]), "passage_ids": np.array([[12, 6, 7]])}
+            >>> for name, weights in model.attention(ids).items():
+            ...     print(name, weights.shape)
+            aligned_embedding (1, 3, 2)
+            question_attention (1, 3, 2)
+            self_attention (1, 3, 3)
+            memory_attention (1, 4, 3)
+        """
+        with recording() as found:
+            self(inputs, training=False)
+        names = {name: key for name, (key, *_) in self.ATTENTION.items() if key in found}
+        return {name: np.array(ops.convert_to_numpy(found[key])) for name, key in names.items()}
+
+    def check_parts(self, inputs: Mapping[str, Any]) -> None:
+        """Calls all that parts must have, when a model is built whose class replaces some.
+
+        Args:
+            inputs: dict. A small batch, whose second example has no word.
+
+        Raises:
+            ValueError: If the outputs are not what the model needs.
+        """
+        self(inputs, training=False)
+
     # === Training ===
 
     def fit(self, *args: Any, **kwargs: Any) -> Any:
@@ -268,6 +347,18 @@ Received: word_dimm=4
         if not hasattr(x, "as_numpy_iterator") or getattr(strategy, "num_replicas_in_sync", 1) > 1:
             return super().predict(x, batch_size, verbose, steps, callbacks)
         return predict_dataset(self, x, verbose, steps, callbacks)
+
+    @property
+    def metrics(self) -> list[Any]:
+        """The metrics, among them a count of impossible targets that gives no result."""
+        return [*super().metrics, self._impossible]
+
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+        """Computes the loss, and counts targets that `SequenceNLL` leaves out."""
+        for name, loss in self.loss.items() if isinstance(self.loss, dict) else ():
+            if isinstance(loss, SequenceNLL) and name in y:
+                self._impossible.update_state(loss.impossible(y[name], y_pred[name]))
+        return super().compute_loss(x, y, y_pred, sample_weight, training)
 
     def _check_averages(self) -> None:
         """Refuses layers that were frozen or thawed after `compile`, if the optimizer averages.
@@ -384,9 +475,15 @@ def _capturing(init: Callable[..., None]) -> Callable[..., None]:
         self.arguments.dtype = keras.dtype_policies.get(
             values.get("dtype") or keras.config.dtype_policy()
         )
-        init(self, *positional, **given)
-        if is_outermost:
-            set_untracked("_is_complete", True)
+        if not is_outermost:
+            init(self, *positional, **given)
+            return
+        with recording():
+            init(self, *positional, **given)
+            set_untracked("intermediate_tensors", symbols_found())
+        seed_dropout(keras_private.all_sublayers(self), getattr(self.arguments, "seed", None))
+        set_untracked("_is_complete", True)
+        check_replaced(self)
 
     captured.__signature__ = signature  # type: ignore[attr-defined]
     return captured
@@ -446,6 +543,16 @@ def _built_first(
     return built_step
 
 
+class _Impossible(keras.metrics.Sum):
+    """Counts over all epochs, without a result: logs have no such column."""
+
+    def reset_state(self) -> None:
+        pass
+
+    def result(self) -> dict[str, Any]:
+        return {}
+
+
 class _NoteTrained(keras.callbacks.Callback):
     """Notes `trained_outputs` after each execution, before callbacks that save the model."""
 
@@ -457,3 +564,8 @@ class _NoteTrained(keras.callbacks.Callback):
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         self._noted._note_trained({name: [value] for name, value in (logs or {}).items()})
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        count = int(self.model._impossible.total)
+        if count:
+            warnings.warn(f"{count:,} targets so far, impossible, train nothing.", stacklevel=2)

@@ -17,6 +17,7 @@ from tfmrc.layers import (
     linear,
 )
 from tfmrc.layers.encoders.concatenated_encoder import BLOCKS
+from tfmrc.layers.recording import record
 from tfmrc.models import presets
 from tfmrc.models.base import Model, check_output
 from tfmrc.models.generation import GenerationMixin, input_characters, input_ids
@@ -118,6 +119,7 @@ class DAANet(Model):
             False.
         initializer_stddev: float. Standard deviation of the initial word and character vectors.
             Default: 0.1.
+        seed: int or None. Seed of all dropout. Default: None.
         encoder: `Encoder` or layer or None. What `tfmrc.encoders.from_preset` returns, or its
             layer; None for none. Default: None.
         encoder_use: str. "embedding" or "contextual", as above. Default: "embedding".
@@ -168,6 +170,12 @@ class DAANet(Model):
     """
 
     PRESETS = presets.DAANET
+    ATTENTION = {
+        "answer_first_fold": ("first_fold_answer", "passage_ids", "question_ids"),  # daanet-08
+        "answer_second_fold": ("second_fold_answer", "answer_target_ids", "passage_ids"),
+        "ask_first_fold": ("first_fold_ask", "passage_ids", "answer_ids"),  # daanet-07
+        "ask_second_fold": ("second_fold_ask", "question_target_ids", "passage_ids"),
+    }
     PENALTIES = tuple(f"{task}_coverage" for task in TASKS)
 
     def __init__(
@@ -197,6 +205,7 @@ class DAANet(Model):
         share_output: bool = True,
         embeddings_trainable: bool = False,
         initializer_stddev: float = 0.1,
+        seed: int | None = None,
         encoder: Any = None,
         encoder_use: Literal["embedding", "contextual"] = "embedding",
         reading: Literal["joint", "separate"] = "joint",
@@ -295,26 +304,26 @@ class DAANet(Model):
         """Returns the layer from characters `[B, n, c]` to a vector per word."""
         a = self.arguments
         return CharacterEmbedding(
-            a.num_characters, a.character_dim, a.character_dim, stddev=a.initializer_stddev,
+            a.num_characters, a.character_dim, a.character_dim, initializer=a.initializer_stddev,
             name="character_embedding", dtype=a.dtype,
         )  # fmt: skip
 
     def build_projection(self, name):
         """Returns the map from word and character vectors to `hidden_dim`."""
         a = self.arguments
-        return linear(a.hidden_dim, stddev=None, name=name, dtype=a.dtype)
+        return linear(a.hidden_dim, initializer=None, name=name, dtype=a.dtype)
 
     def build_feature_projection(self):
         """Returns the map from the features of a word to `hidden_dim`."""
         a = self.arguments
         return linear(
-            a.hidden_dim, stddev=None, use_bias=False, name="feature_projection", dtype=a.dtype
+            a.hidden_dim, initializer=None, use_bias=False, name="feature_projection", dtype=a.dtype
         )
 
     def build_highway(self):
         """Returns the highway network of the embedding."""
         return Highway(
-            1, stddev=None, activation="linear", name="highway", dtype=self.arguments.dtype
+            1, initializer=None, activation="linear", name="highway", dtype=self.arguments.dtype
         )
 
     def build_context_encoder(self, name):
@@ -334,7 +343,7 @@ class DAANet(Model):
 
     def build_output_projection(self, name):
         """Returns the map to logits of the generable words."""
-        return linear(self.num_generable, stddev=None, name=name, dtype=self.arguments.dtype)
+        return linear(self.num_generable, initializer=None, name=name, dtype=self.arguments.dtype)
 
     def build_fold(self, name):
         """Returns a fold of a task, `layer(x, y, y_mask)`: `MultiplicativeAttention`."""
@@ -344,7 +353,7 @@ class DAANet(Model):
     def build_inner(self, name):
         """Returns the hidden layer before the output projection."""
         a = self.arguments
-        return linear(a.inner_dim, stddev=None, activation="tanh", name=name, dtype=a.dtype)
+        return linear(a.inner_dim, initializer=None, activation="tanh", name=name, dtype=a.dtype)
 
     def build_switch(self, name):
         """Returns the copy mechanism: `CopySwitch`."""
@@ -361,6 +370,11 @@ class DAANet(Model):
     def asking(self):
         """Decoding of questions from answers and passages (`Direction`)."""
         return Direction(self, "ask")
+
+    def check_parts(self, inputs):
+        super().check_parts(inputs)
+        for task in self.tasks:
+            Direction(self, task)._try_steps(inputs, inputs[f"{TARGET[task]}_target_ids"])
 
     def embed(self, ids, characters, features=None, products=None):
         """Embeds words `[B, n]` and their characters `[B, n, c]`: `[B, n, hidden_dim]`.
@@ -407,14 +421,17 @@ class DAANet(Model):
         # Read jointly or compared with what is given, the passage is another one for each task.
         jointly = self.encoder is not None and self.reading == "joint"
         own = task if is_passage and (jointly or self.num_word_features) else None
+        name = text if own is None else f"{own}_{text}"
         if (text, own) not in encoded:
             if is_passage:
                 encoded[text, own] = self.embed_passage(task, inputs)
             else:
                 encoded[text, own] = self.embed(ids, inputs[f"{text}_characters"])
+            record(f"{name}_embedding", encoded[text, own])
         if (encoder.name, own) not in encoded:
             mask = ops.not_equal(ids, PAD)
             encoded[encoder.name, own] = encoder(encoded[text, own], padding_mask=mask)
+            record(f"{name}_encoding", encoded[encoder.name, own])
         return encoded[encoder.name, own]
 
     def read(self, task, inputs, encoded):

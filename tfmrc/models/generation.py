@@ -19,6 +19,8 @@ class GenerationMixin:
     num_generable: int
     init_cache: Callable[..., Any]
     decode_step: Callable[..., Any]
+    encode: Callable[..., Any]
+    attribute: Callable[..., Any]
 
     def generate(
         self,
@@ -101,6 +103,21 @@ class GenerationMixin:
             **common,
             **options,
         )
+
+    def check_parts(self, inputs):
+        """Calls all that parts must have; see `Model.check_parts`."""
+        super().check_parts(inputs)  # type: ignore[misc]
+        if getattr(self, "has_decoder", True):
+            self._try_steps(inputs, inputs["target_ids"])
+
+    def _try_steps(self, inputs, target_ids):
+        """Computes a step of decoding and the sources of words."""
+        (*_, width) = next((x.shape for n, x in inputs.items() if n.endswith("characters")), (1,))
+        spelled = ops.zeros((self.num_generable, width), "int32")
+        memory = self.encode({**inputs, "generable_characters": spelled})
+        ids = ops.convert_to_tensor(target_ids)
+        self.decode_step(memory, self.init_cache(memory, 1, 2), ids[:, :1], 0)
+        self.attribute(memory, ids)
 
     def _covering(self, memory, cache, coverage_penalty):
         """Returns a step that sums the attention of each beam, its cache, and its cost function."""

@@ -23,7 +23,8 @@ from tfmrc.layers import (
     WordEmbedding,
     linear,
 )
-from tfmrc.layers.encoders.linear import normal
+from tfmrc.layers.encoders.linear import initial
+from tfmrc.layers.recording import record
 from tfmrc.models import presets
 from tfmrc.models.base import Model, check_output
 from tfmrc.models.configuration import check_contextual, contextual_reads
@@ -138,6 +139,7 @@ class Masque(GenerationMixin, Model):
         reading: str. What the encoder reads: "joint", each passage as one sequence with the
             question, or "separate". That of the preprocessor. Default: "joint".
         initializer_stddev: float. Standard deviation of the initial weights. Default: 0.02.
+        seed: int or None. Seed of all dropout. Default: None.
 
     Call arguments (a dict; what `tfmrc.preprocessing.MasquePreprocessor` makes):
         question_ids: int `[B, J]` input ids.
@@ -191,6 +193,12 @@ class Masque(GenerationMixin, Model):
     """
 
     PRESETS = presets.MASQUE
+    ATTENTION = {
+        "passage_to_question": ("dual_attention.a", "passage_ids", "question_ids"),  # masque-03
+        "question_to_passage": ("dual_attention.b", "passage_ids", "question_ids"),  # masque-04
+        "question_copy": ("copy_attention_0", "target_ids", "question_ids"),  # masque-15
+        "passage_copy": ("copy_attention_1", "target_ids", "passage_ids"),  # masque-21
+    }
 
     def __init__(
         self,
@@ -224,6 +232,7 @@ class Masque(GenerationMixin, Model):
         encoder_use: Literal["reader", "embedding", "contextual"] = "reader",
         reading: Literal["joint", "separate"] = "joint",
         initializer_stddev: float = 0.02,
+        seed: int | None = None,
         name: str = "masque",
         dtype: Any = None,
     ):
@@ -322,7 +331,7 @@ class Masque(GenerationMixin, Model):
 
     @property
     def _options(self):
-        return {"stddev": self.arguments.initializer_stddev, "dtype": self.arguments.dtype}
+        return {"initializer": self.arguments.initializer_stddev, "dtype": self.arguments.dtype}
 
     def build_word_embedding(self):
         """Returns the layer from ids to word vectors, which also scores the generated words."""
@@ -379,7 +388,7 @@ class Masque(GenerationMixin, Model):
         return keras.layers.Embedding(
             a.num_styles,
             a.word_dim + (contextual.forward_dim if contextual else 0),
-            embeddings_initializer=normal(a.initializer_stddev),
+            embeddings_initializer=initial(a.initializer_stddev),
             name="style_embedding",
             dtype=a.dtype,
         )
@@ -426,6 +435,8 @@ class Masque(GenerationMixin, Model):
         question_mask = ops.not_equal(question_ids, PAD)  # [B, J]
         passage_mask = ops.not_equal(passage_ids, PAD)  # [B, K, L]
         question_words, passage_words = self._words(inputs)
+        record("question_embedding", question_words)
+        record("passage_embedding", passage_words)
         question = self._embed(question_words, "question", inputs, question_mask)  # [B, J, d]
         passages = self._embed(passage_words, "passage", inputs, passage_mask)  # [B, K, L, d]
         for block in self.shared_encoder:  # masque-01
@@ -438,6 +449,7 @@ class Masque(GenerationMixin, Model):
             passages = self.local_context(passages, passage_mask)
         for block in self.passage_encoder:
             passages = block(passages, padding_mask=passage_mask)
+        record("passage_encoding", passages)
 
         memory = {"style_ids": inputs["style_ids"]}
         if self.passage_ranker is not None:
@@ -449,6 +461,7 @@ class Masque(GenerationMixin, Model):
         question = self.question_projection(question)
         for block in self.question_encoder:
             question = block(question, padding_mask=question_mask)
+        record("question_encoding", question)
         source_ids = ops.concatenate([question_ids, _joined(passage_ids)], axis=1)
         memory |= {
             "question": question,

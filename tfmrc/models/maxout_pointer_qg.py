@@ -16,6 +16,7 @@ from tfmrc.layers import (
     WordEmbedding,
 )
 from tfmrc.layers.encoders.dense import Dense
+from tfmrc.layers.recording import record
 from tfmrc.models import presets
 from tfmrc.models.base import Model, check_output
 from tfmrc.models.generation import GenerationMixin, input_ids
@@ -80,6 +81,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
             False.
         initializer_stddev: float. Standard deviation of the initial word and tag vectors. Default:
             0.1.
+        seed: int or None. Seed of all dropout. Default: None.
         encoder: `Encoder` or layer or None. What `tfmrc.encoders.from_preset` returns, or its
             layer; None for none. Default: None.
         encoder_use: str. "embedding" or "contextual", as above. Default: "embedding".
@@ -123,6 +125,10 @@ class MaxoutPointerQG(GenerationMixin, Model):
     """
 
     PRESETS = presets.MAXOUT_POINTER_QG
+    ATTENTION = {
+        "gated_self_attention": ("gated_self_attention", "passage_ids", "passage_ids"),  # qg-02
+        "attention": ("decoder", "target_ids", "passage_ids"),  # qg-10
+    }
     PENALTIES = ("coverage",)
 
     def __init__(
@@ -143,6 +149,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         coverage: bool = False,
         embeddings_trainable: bool = False,
         initializer_stddev: float = 0.1,
+        seed: int | None = None,
         encoder: Any = None,
         encoder_use: Literal["embedding", "contextual"] = "embedding",
         name: str = "maxout_pointer_qg",
@@ -257,7 +264,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         if self.has_attention:
             if self.gated_self_attention is not None:
                 words = self.gated_self_attention(words, mask)
-            memory["words"] = words  # [B, M, 2 d]
+            memory["words"] = record("passage_encoding", words)  # [B, M, 2 d]
         if self.copy:
             memory["first_positions"] = first_positions(extended_ids)
         return memory
@@ -274,7 +281,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
 
     def _encode_words(self, inputs, mask):
         """Encodes the words, `[B, M, 2 d]`, and computes the decoder's initial state."""
-        words, state = self._embed_words(inputs), []
+        words, state = record("passage_embedding", self._embed_words(inputs)), []
         if self.answer_tags is not None:
             words = self.answer_tags(words, inputs["answer_tags"])
         for number, layer in enumerate(self.passage_encoder):
@@ -283,19 +290,6 @@ class MaxoutPointerQG(GenerationMixin, Model):
             to_hidden, to_cell = self.bridge[2 * number : 2 * number + 2]
             state += [to_hidden(hidden), to_cell(cell)]
         return words, state
-
-    def self_attention_weights(self, inputs):
-        """Computes how each word of the passage attends to the others: the paper's Figure 5.
-
-        Args:
-            inputs: a dict with what the model reads of passage and answer.
-
-        Returns:
-            `[B, M, M]`, row t the weights of word t (qg-02).
-        """
-        mask = ops.not_equal(inputs["passage_ids"], PAD)
-        words, _ = self._encode_words(inputs, mask)
-        return self.gated_self_attention.attention(words, mask)
 
     # === The decoder ===
 

@@ -18,10 +18,12 @@ from tfmrc.layers import (
     StochasticAnswer,
     WordEmbedding,
 )
+from tfmrc.layers.recording import record
 from tfmrc.models import presets
 from tfmrc.models.base import Model, check_output
 from tfmrc.models.configuration import check_contextual, contextual_reads
 from tfmrc.ops.ids import PAD
+from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.ops.spans import best_spans
 
 ANSWERS = {
@@ -115,8 +117,7 @@ class SAN(Model):
         ValueError: If an argument has an unknown value.
 
     Example:
-        >>> import numpy as np
-        >>> from tfmrc.models import SAN
+        >>>         >>> from tfmrc.models import SAN
         >>> model = SAN(vocabulary_size=20, word_dim=8, units=4, align_dim=4, num_exact_match=2)
         >>> batch = {
         ...     "question_ids": np.array([[5, 12]]),
@@ -132,6 +133,12 @@ class SAN(Model):
     """
 
     PRESETS = presets.SAN
+    ATTENTION = {
+        "aligned_embedding": ("alignment", "passage_ids", "question_ids"),  # san-04
+        "question_attention": ("memory_generation.question", "passage_ids", "question_ids"),
+        "self_attention": ("memory_generation.self", "passage_ids", "passage_ids"),  # san-07
+        "memory_attention": ("answer_module", "step", "passage_ids"),  # san-10
+    }
 
     def __init__(
         self,
@@ -198,9 +205,12 @@ class SAN(Model):
                 inputs[part] = keras.Input((None, None), dtype="int32", name=part)
             for part in ("question_pieces", "passage_pieces"):
                 inputs[part] = keras.Input((None, 2), dtype="int32", name=part)
-        outputs = self._answer(self._read(inputs))
-        for output in outputs.values():
-            check_output(self, "build_answer_module", output, None)
+        memory = self._read(inputs)
+        record("question_encoding", memory["question"])
+        record("passage_encoding", memory["memory"])
+        outputs = self._answer(memory)
+        for part in ("begin", "end"):
+            check_output(self, "build_answer_module", outputs[part], None)
         super().__init__(inputs=inputs, outputs=outputs, name=name)
         self.dtype_policy = self.arguments.dtype
 
@@ -267,6 +277,8 @@ class SAN(Model):
         else:
             passage_words = self.word_embedding(passage_ids)
             question_words = self.word_embedding(question_ids)
+        record("question_embedding", question_words)
+        record("passage_embedding", passage_words)
         passage, question = self.lexicon_encoding(
             passage_words,
             question_words,
@@ -332,6 +344,13 @@ class SAN(Model):
         return self._answer(
             self._read(inputs), num_steps=num_steps, return_steps=return_steps, training=False
         )
+
+    def check_parts(self, inputs):
+        outputs = self.find(inputs, num_steps=1, return_steps=True)
+        padding = ops.equal(inputs["passage_ids"], PAD)
+        for name in ("begin", "end"):
+            if ops.any(ops.logical_and(padding, outputs[name] > LOG_ZERO / 2)):
+                raise ValueError(f"`{name}` must be LOG_ZERO at padding and in an empty passage.")
 
     def spans(self, outputs, max_length=15, num_spans=1):
         """Returns the best spans of the outputs; see `tfmrc.ops.best_spans`."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_indices", "check_shape"]
+__all__ = ["check_indices", "check_none", "check_shape"]
 
 
 def check_shape(name: str, x: Any, *expected: int | None, like: str) -> None:
@@ -55,11 +55,8 @@ def check_indices(name: str, indices: Any, size: int | None, *, low: int = 0, of
     ...
     ValueError: `x` must hold rows of the word embedding from 0 to 9. Received: 12
     """
-    try:
-        indices = np.asarray(indices)
-    except (NotImplementedError, TypeError, ValueError):  # symbolic, on TensorFlow, JAX and Keras
-        return
-    if indices.dtype.kind not in "iuf" or not indices.size:
+    indices = _at_hand(indices)
+    if indices is None or indices.dtype.kind not in "iuf" or not indices.size:
         return
     least, greatest = int(indices.min()), int(indices.max())
     if least >= low and greatest < (math.inf if size is None else size):
@@ -67,3 +64,30 @@ def check_indices(name: str, indices: Any, size: int | None, *, low: int = 0, of
     last = "" if size is None else f" to {size - 1}"
     wrong = least if least < low else greatest
     raise ValueError(f"`{name}` must hold {of} from {low}{last}. Received: {wrong}")
+
+
+def check_none(name: str, wrong: Any, *, of: str) -> None:
+    """Raises a ValueError if a mask is true anywhere; outside a graph, as `check_indices`.
+
+    Args:
+        name: str. The argument.
+        wrong: tensor. Boolean, of any shape.
+        of: str. What is true there, for the message.
+
+    Example:
+
+    >>> check_none("y", np.array([[False, True]]), of="impossible targets")
+    Traceback (most recent call last):
+    ...
+    ValueError: `y` must have no impossible targets. Received: 1 of 2
+    """
+    wrong = _at_hand(wrong)
+    if wrong is not None and wrong.any():
+        raise ValueError(f"`{name}` must have no {of}. Received: {wrong.sum()} of {wrong.size}")
+
+
+def _at_hand(x: Any) -> np.ndarray | None:
+    try:
+        return np.asarray(x)
+    except (NotImplementedError, TypeError, ValueError):  # symbolic, on TensorFlow, JAX and Keras
+        return None

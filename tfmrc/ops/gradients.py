@@ -1,6 +1,9 @@
 """Custom gradients, which recompute values instead of storing them."""
 
+import sys
+import weakref
 from functools import wraps
+from typing import Any
 
 import keras
 from keras import ops
@@ -38,9 +41,27 @@ def custom_gradient(function):
             return function(*tensors)[0]
         # TensorFlow wants the gradients of variables apart.
         copied = (ops.copy(x) if isinstance(x, keras.Variable) else x for x in tensors)
-        return differentiable(*copied)
+        result = differentiable(*copied)
+        first = keras.tree.flatten(result)[0]
+        if getattr(first, "graph", None) is not None:
+            _give_to_graph(first.op)
+        return result
 
     return run
+
+
+def _give_to_graph(op):
+    """Lets the graph of an operation hold its custom gradient, in place of TensorFlow's registry.
+
+    The registry, whose dict is private, keeps what it has for ever, and a gradient holds its graph:
+    tens of MB for every model that was trained. `tests/ops/test_gradients.py` fails if it moves.
+    """
+    registry = sys.modules["tensorflow.python.framework.ops"].gradient_registry._registry
+    entry = registry[op.get_attr("_gradient_op_type").decode()]
+    gradient = entry["type"]
+    held: Any = weakref.ref(gradient)
+    entry["type"] = lambda *arguments: held()(*arguments)
+    op.graph.custom_gradients = [*getattr(op.graph, "custom_gradients", ()), gradient]
 
 
 def after(x, upstream):

@@ -8,8 +8,10 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import tensorflow as tf
 
+from tfmrc.data import Example, Span
 from tfmrc.evaluation import CalibrationReport
 from tfmrc.predictors import calibration as calibrations, registry
+from tfmrc.predictors.attention import Attention, attention_of
 from tfmrc.predictors.inputs import check_names, one_row, status_message, tensors_of
 from tfmrc.predictors.options import DecodingOptions
 from tfmrc.predictors.process import check_backend, check_process, this_process
@@ -225,6 +227,53 @@ class Predictor(Generic[R]):
         start = -1 if answer_start is None else answer_start
         query = Query("", (passage,), answer, answer_start=start)
         return self._single(query, self._task_for("question", None), options)
+
+    def attention(
+        self,
+        *,
+        passages: str | Sequence[str],
+        question: str | None = None,
+        answer: str | None = None,
+        answer_start: int | None = None,
+        style: str | None = None,
+        **options: Any,
+    ) -> dict[str, Attention]:
+        """Returns the attention weights of the model beside their words, by name.
+
+        Args:
+            passages: str or list of str. The passages.
+            question: str or None. The question; None to ask one about the answer. Default: None.
+            answer: str or None. The answer; None to answer the question. Default: None.
+            answer_start: int or None. Offset of the answer in the first passage; None for its first
+                occurrence. Default: None.
+            style: str or None. The answer style; None for the first one. Default: None.
+            **options: Fields of `options_class`.
+
+        Returns:
+            The names of the model's `ATTENTION`. A model that reads one passage at a time has those
+            of the first passage with the answer.
+
+        Example:
+
+        >>> import tfmrc
+        >>> from tfmrc import models, preprocessing, text
+        >>> preprocessor = preprocessing.SANPreprocessor(text.Vocabulary(["owl"]))
+        >>> model = models.SAN(vocabulary_size=5, word_dim=8, units=4)
+        >>> predictor = tfmrc.Predictor(model, preprocessor)
+        >>> found = predictor.attention(question="Who flew?", passages="An owl flew.")
+        >>> found["question_attention"].rows, found["question_attention"].weights.shape
+        (['An', 'owl', 'flew', '.'], (4, 3))
+        """
+        texts = tuple(stream_of_passages(passages))
+        if question is None:
+            about: Any = {"answer": answer, "answer_start": answer_start}
+            question = self.ask(passage=texts[0], **about, **options).text
+        if answer is None:
+            answer = self.answer(question=question, passages=texts, style=style, **options).text
+        start = -1 if answer_start is None else answer_start
+        spans = (Span(0, start, start + len(answer)),) if answer and start >= 0 else ()
+        style = style or self.preprocessor.styles[0]
+        return attention_of(self, Example("", question, texts, {style: (answer,)}, spans=spans))
 
     def predict(
         self,

@@ -50,13 +50,15 @@ def compare(what: str, got: dict, expected: dict, tolerance: float) -> None:
         largest = np.max(np.abs(right[~impossible]), initial=1e-3)
         error = np.max(np.abs(left - right)[~impossible], initial=0.0)
         if not error <= tolerance * largest:
-            fail(f"{what}: output {path!r} is off by {error:.3g}, its largest being {largest:.3g}")
+            row = np.argmax(np.abs(left - right) * ~impossible) // max(1, right[:1].size)
+            fail(f"{what}: output {path!r} is off by {error:.3g} of {largest:.3g} in row {row}")
 
 
 def finite(what: str, outputs: dict) -> None:
     for path, value in outputs.items():
         if value is not None and value.dtype.kind == "f" and not np.isfinite(value).all():
-            fail(f"{what}: {path!r} is not finite")
+            row = np.argmin(np.isfinite(value)) // max(1, value[:1].size)
+            fail(f"{what}: {path!r} is not finite in row {row}")
 
 
 def scalar(outputs: Any, seed: int = 0) -> Any:

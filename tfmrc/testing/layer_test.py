@@ -114,8 +114,8 @@ def run_layer_test(
     # Gradients, and fully masked examples.
     checks.every_weight(checks.weight_gradients(model, inputs), without_gradient)
     emptied = keras.tree.map_structure(_first_masked, inputs)
-    checks.finite("With a masked example", checks.numbers(model(emptied)))
-    checks.finite("Gradient with a masked example", checks.weight_gradients(model, emptied))
+    checks.finite("With row 0 fully masked", checks.numbers(model(emptied)))
+    checks.finite("Gradient with row 0 fully masked", checks.weight_gradients(model, emptied))
 
     # Alone, and padded.
     if axes is not None:

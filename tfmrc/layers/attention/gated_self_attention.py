@@ -2,8 +2,8 @@ import keras
 from keras import ops
 
 from tfmrc.layers.base import Layer
-from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.encoders.linear import linear
+from tfmrc.layers.recording import record
 from tfmrc.ops.masking import masked_softmax
 
 
@@ -17,16 +17,15 @@ class GatedSelfAttention(Layer):
     Padding is not attended to; outputs at padding are undefined.
 
     Args:
-        stddev: float. Standard deviation of the initial weights; None for Glorot uniform. Default:
-            None.
+        initializer: float, str or initializer. That of the initial weights; a float is the standard
+            deviation of a normal one, None Glorot uniform. Default: None.
 
     Call arguments:
         x: `[B, n, d]`.
         padding_mask: boolean `[B, n]`, True = real.
 
     Returns:
-        `[B, n, d]`. `layer.attention(x, padding_mask)` gives the weights `[B, n, n]`, row t those
-        of `a_t`.
+        `[B, n, d]`.
 
     Example:
         >>> import numpy as np
@@ -38,9 +37,9 @@ class GatedSelfAttention(Layer):
     Reference: Zhao et al. 2018, section 2.2, qg-02 to qg-06. No biases, as printed.
     """
 
-    def __init__(self, stddev=None, **kwargs):
+    def __init__(self, initializer=None, **kwargs):
         super().__init__(**kwargs)
-        self.stddev = stddev
+        self.initializer = initializer
 
     def build(self, x_shape):
         dim = x_shape[-1]
@@ -50,22 +49,14 @@ class GatedSelfAttention(Layer):
 
     def _linear(self, units, width, name):
         options = {"use_bias": False, "dtype": self.dtype_policy, "name": name}
-        if self.stddev is None:
-            layer = Dense(units, **options)
-        else:
-            layer = linear(units, stddev=self.stddev, **options)
+        layer = linear(units, initializer=self.initializer, **options)
         layer.build((None, width))
         return layer
 
-    def attention(self, x, padding_mask):
-        """Returns the weights `[B, n, n]`; row t contains the attention of word t."""
-        if not self.built:
-            self.build(x.shape)
-        scores = ops.matmul(self.matching(x), ops.swapaxes(x, 1, 2))
-        return masked_softmax(scores, padding_mask[:, None, :])  # qg-02
-
     def call(self, x, padding_mask):
-        matched = ops.matmul(self.attention(x, padding_mask), x)  # qg-03
+        scores = ops.matmul(self.matching(x), ops.swapaxes(x, 1, 2))
+        weights = record(self.name, masked_softmax(scores, padding_mask[:, None, :]))  # qg-02
+        matched = ops.matmul(weights, x)  # qg-03
         both = ops.concatenate([x, matched], axis=-1)
         candidate = ops.tanh(self.fusion(both))  # qg-04
         gate = ops.sigmoid(self.gate(both))  # qg-05

@@ -6,6 +6,7 @@ from keras import ops
 from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
 from tfmrc.layers.encoders.dense import Dense
+from tfmrc.layers.recording import record
 from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.ops.masking import masked_softmax
 from tfmrc.ops.sizes import sizes
@@ -94,12 +95,14 @@ class MemoryGeneration(Layer):
     def call(self, passage, question, passage_mask, question_mask, training=None):
         scores = _products(self.projection(passage), self.projection(question))
         weights = masked_softmax(scores, question_mask[:, None])  # [B, n, m], san-05
+        record(f"{self.name}.question", weights)
         attended = ops.matmul(self.question_dropout(weights, training=training), question)
         aware = ops.concatenate([passage, attended], axis=-1)  # [B, n, 2h], san-06
         position = ops.arange(sizes(passage)[1])
         others = ops.not_equal(position[:, None], position)
         others = ops.logical_and(others, passage_mask[:, None])
         weights = masked_softmax(_products(aware, aware), others)  # [B, n, n], san-07
+        record(f"{self.name}.self", weights)
         rearranged = ops.matmul(self.self_dropout(weights, training=training), aware)
         both = ops.concatenate([aware, rearranged], axis=-1)
         return self.lstm(both, padding_mask=passage_mask, training=training)  # san-08

@@ -5,6 +5,7 @@ from keras import ops
 
 from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import linear
+from tfmrc.layers.recording import record
 from tfmrc.ops.masking import masked_log_softmax
 
 
@@ -19,8 +20,8 @@ class MultiplicativeAttention(Layer):
 
     Args:
         attention_dim: int. Width of both projections.
-        stddev: float. Standard deviation of the initial weights; None for Glorot uniform. Default:
-            None.
+        initializer: float, str or initializer. That of the initial weights; a float is the standard
+            deviation of a normal one, None Glorot uniform. Default: None.
 
     Call arguments:
         x: `[B, m, d]`.
@@ -42,11 +43,10 @@ class MultiplicativeAttention(Layer):
     Reference: Xiao et al. 2018 (DAANET), attention layer, daanet-06.
     """
 
-    def __init__(self, attention_dim, stddev=None, **kwargs):
+    def __init__(self, attention_dim, initializer=None, **kwargs):
         super().__init__(**kwargs)
         self.attention_dim = attention_dim
-        self.stddev = stddev
-        options = {"stddev": stddev, "use_bias": False, "dtype": self.dtype_policy}
+        options = {"initializer": initializer, "use_bias": False, "dtype": self.dtype_policy}
         self.query_projection = linear(attention_dim, name="query", **options)  # U
         self.key_projection = linear(attention_dim, name="key", **options)  # V
 
@@ -63,7 +63,7 @@ class MultiplicativeAttention(Layer):
         queries = self.query_projection(x) * float(x.shape[-1]) ** -0.5
         scores = ops.matmul(queries, ops.swapaxes(keys, 1, 2))
         log_weights = masked_log_softmax(scores, y_mask[:, None, :])  # daanet-06
-        weights = ops.cast(ops.exp(log_weights), self.compute_dtype)
+        weights = record(self.name, ops.cast(ops.exp(log_weights), self.compute_dtype))
         return log_weights, ops.matmul(weights, y)
 
     def compute_output_spec(self, x, y, y_mask, projected=None):

@@ -5,6 +5,7 @@ from keras import ops
 
 from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.dense import Dense
+from tfmrc.layers.recording import record
 from tfmrc.ops.masking import masked_softmax
 
 
@@ -53,7 +54,7 @@ class AlignedEmbedding(Layer):
         passage, question = self.projection(passage), self.projection(question)
         scores = ops.matmul(passage, ops.transpose(question, (0, 2, 1)))  # [B, n, m]
         mask = None if question_mask is None else question_mask[:, None]
-        weights = masked_softmax(scores, mask)  # san-04
+        weights = record(self.name, masked_softmax(scores, mask))  # san-04
         return ops.matmul(weights, question)  # san-03
 
     def compute_output_shape(self, passage_shape, question_shape, question_mask_shape=None):

@@ -3,7 +3,9 @@ from keras import ops
 
 from tfmrc.layers.attention.luong_attention import LuongAttention
 from tfmrc.layers.base import Layer
+from tfmrc.layers.recording import record
 from tfmrc.layers.regularization.dropout import Dropout
+from tfmrc.ops.masking import masked_softmax
 from tfmrc.ops.shapes import product
 from tfmrc.ops.sizes import sizes
 
@@ -110,6 +112,7 @@ class InputFeedingDecoder(Layer):
             # Recomputed outside the loop: one product for all steps, and one for its gradient.
             plain = self._by_time(states[-2][:, :, 0])
             outputs["scores"] = self.attention.scores(plain, keys)
+            record(self.name, masked_softmax(outputs["scores"], memory_mask[:, None]))
         return outputs
 
     def init_cache(self, state):

@@ -6,6 +6,7 @@ from keras import ops
 from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.bidirectional_lstm import Float32Orthogonal
 from tfmrc.layers.encoders.dense import Dense
+from tfmrc.layers.recording import record
 from tfmrc.layers.regularization.variational_dropout import VariationalDropout
 from tfmrc.ops.masking import masked_log_softmax, masked_logsumexp, masked_softmax
 
@@ -111,13 +112,16 @@ class AnswerModule(Layer):
         scores = ops.cast(self.summary(question)[..., 0], question.dtype)
         alpha = masked_softmax(scores, question_mask)
         state = ops.sum(alpha[..., None] * question, axis=1)  # san-09
-        states = [state]
+        states, betas = [state], []
         for _ in range(count - 1):
             beta = masked_softmax(_scores(self.attention(state), memory), memory_mask)
+            betas.append(beta)
             x = _mixed(beta, memory)  # san-10
             state, _ = self.cell(x, [state])  # san-11
             state = ops.cast(state, question.dtype)
             states.append(state)
+        if betas:
+            record(self.name, ops.stack(betas, axis=1))  # [B, T - 1, n]
         return states
 
     def predict(self, state, memory, memory_mask):

@@ -1,5 +1,6 @@
 """Dropout with a different mask on every replica."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import keras
@@ -101,3 +102,11 @@ class Dropout(Layer):
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         return input_shape
+
+
+def seed_dropout(layers: Iterable[Any], seed: int | None) -> None:
+    """Derives the seeds of dropout without a seed of its own from one; leaves them with None."""
+    own = [x for x in layers if isinstance(x, Dropout) and x.seed is None]
+    for number, layer in enumerate(own):
+        if seed is not None and layer.seed_generator is not None:
+            layer.seed_generator.state.assign([seed + number, 0])

@@ -1,3 +1,4 @@
+import keras
 import numpy as np
 import pytest
 from keras import Variable, ops

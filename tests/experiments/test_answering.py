@@ -162,6 +162,6 @@ def test_a_window_is_batched_by_length_written_in_order_and_no_more_is_read(tmp_
             assert last
         return predictor.asked, [json.loads(line)["id"] for line in path.read_text().splitlines()]
 
-    assert write("e") == (["b", "a", "c", "d"], ["a", "b", "c", "d"])
-    assert write() == (["g", "f", "e"], ["a", "b", "c", "d", "e", "f", "g"])
+    assert write("e") == (["b", "a", "d", "c"], ["a", "b", "c", "d"])
+    assert write() == (["f", "e", "g"], ["a", "b", "c", "d", "e", "f", "g"])
     assert "".join(read) == "abcd" + 2 * "abcdefg"  # a file to resume is compared in a pass before

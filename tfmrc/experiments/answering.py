@@ -3,6 +3,7 @@
 import hashlib
 import json
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,7 +36,8 @@ __all__ = [
 
 TFIDF = "tfidf"  # the ranker that is no folder
 WINDOW = 2048
-"""Examples that are held at once, batched by length and answered in their order."""
+"""Most examples that are held at once, batched by length and answered in their order."""
+SECONDS = 15  # a window that takes longer does not grow
 
 Records = Iterable[Example | RecordError]
 
@@ -150,7 +152,8 @@ def write_answers(
 
     A file with other content is left unchanged. Predictions of another model, with other options
     or of a changed example are computed again; those of other examples stay. No more than a window
-    of examples is held in memory, nor lost by an interruption.
+    of examples is held in memory, nor lost by an interruption. It begins with a batch and grows
+    while it takes less than 15 seconds, so that an interruption costs little time.
 
     Args:
         predictor: A `tfmrc.Predictor`.
@@ -161,8 +164,8 @@ def write_answers(
         options: dict. Options of the predictor.
         batch_size: int. Examples per batch.
         model: str. Digest of the model.
-        window: int or None. Examples among which batches are formed by length; None to batch them
-            as they come. Default: 2,048.
+        window: int or None. Most examples among which batches are formed by length; None to
+            batch them as they come. Default: 2,048.
 
     Raises:
         ValueError: If the file has other content, or an id twice.
@@ -226,7 +229,10 @@ def predictions_of(
     """
     total = len(examples) if isinstance(examples, Sized) else 0
     progress, done = Progress(f"predicting ({task})", total, "examples"), 0
-    for records in batches_of(examples, window or batch_size):
+    size = batch_size
+    windows = batches_of(examples, lambda: size)
+    for records in windows:
+        begin = time.monotonic()
         given = [record for record in records if isinstance(record, Example)]
         if window:
             given.sort(key=_length)
@@ -241,6 +247,8 @@ def predictions_of(
                 yield prediction_of(record.id, results[id(record)], task)
             else:
                 yield Prediction(record.id, "", task, error=str(record))
+        if window and time.monotonic() - begin < SECONDS:
+            size = min(2 * size, window)
 
 
 def _length(example: Example) -> int:

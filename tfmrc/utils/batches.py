@@ -1,14 +1,14 @@
 """Items in batches."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TypeVar
 
 Item = TypeVar("Item")
 
 
-def batches_of(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yields items in batches, each read when it is needed.
+def batches_of(items: Iterable[Item], size: int | Callable[[], int]) -> Iterator[list[Item]]:
+    """Yields items in batches, each read when it is needed; `size` may tell that of the next one.
 
     If the items raise an error, those before it are yielded first, so that their results are not
     lost.
@@ -23,7 +23,7 @@ def batches_of(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
     while error is None:
         batch: list[Item] = []
         try:
-            batch.extend(islice(stream, size))
+            batch.extend(islice(stream, size() if callable(size) else size))
         except Exception as raised:
             error = raised
         if batch:

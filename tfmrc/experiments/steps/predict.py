@@ -47,10 +47,10 @@ def predict(
         questions: str or path. A file of any format of `tfmrc.data.read_file`: a table (CSV, TSV,
             JSON, Parquet) with `question` and `passage`, or with the columns that the run's own
             table has; tfmrc's JSON lines; or an official format.
-        output: str, path or None. File of predictions, one JSON object per line, written 2,048 at
-            a time. The file of an interrupted command is continued: predictions of the same model,
-            options and examples are not computed again. A file with other content is left
-            unchanged. Default: standard output.
+        output: str, path or None. File of predictions, one JSON object per line. The file of an
+            interrupted command is continued: predictions of the same model, options and examples
+            are not computed again. A file with other content is left unchanged. Default: standard
+            output.
         settings: `Experiment` or None. Settings of the run, in place of those in its folder.
             Default: None.
         options: dict or None. Options of the predictor, such as `num_beams`, beside those of a

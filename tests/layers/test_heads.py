@@ -25,7 +25,7 @@ SHAPES = {"passages": (3, 2, 4, 5)}
 def test_layer(kind, shape, axes):
     run_layer_test(
         kind,
-        {"stddev": 0.5},
+        {"initializer": 0.5},
         {**arrays(SHAPES), "passage_mask": MASK},
         axes={"passages": "B K L d", "passage_mask": "B K L"},
         output_axes=axes,

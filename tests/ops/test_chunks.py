@@ -75,7 +75,7 @@ def attention(v):
 def test_many_queries_with_masks_and_gradients():
     generator = np.random.default_rng(1)
     query, memory = (Variable(generator.normal(size=(2, n, 5))) for n in (19, 7))
-    layer = AdditiveAttention(stddev=1.0)
+    layer = AdditiveAttention(initializer=1.0)
     layer(query, memory, MASK, PRIOR)
     layer.memory_projection.bias.assign(generator.normal(size=5))
     variables = {

@@ -65,14 +65,10 @@ def draw_run(
     first = next((example for example in examples if example.answers), None)
     if "gated_self_attention" in getattr(predictor.model, "ATTENTION", ()) and first is not None:
         asked = Query.of(first, predictor.task())  # as it was asked about
-        found = predictor.attention(
-            question=first.question,
-            passages=asked.passage,
-            answer=asked.answer,
-            answer_start=asked.answer_start,
-        ).get("gated_self_attention")
-        if found:  # Figure 5 of Zhao et al. 2018
-            found.plot(target / "self_attention", f"Answer: {asked.answer}")
+        given = {"answer": asked.answer, "answer_start": asked.answer_start}
+        found = predictor.attention(question=first.question, passages=asked.passage, **given)
+        if "gated_self_attention" in found:  # Figure 5 of Zhao et al. 2018
+            found["gated_self_attention"].plot(target / "self_attention", f"Answer: {asked.answer}")
 
 
 def _label(task: TaskPredictions) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from keras import ops
 
 from tfmrc.layers.recording import recording, symbols_found
-from tfmrc.layers.regularization.dropout import seeds_from
+from tfmrc.layers.regularization.dropout import seed_dropout
 from tfmrc.losses import SequenceNLL
 from tfmrc.models.configuration import deserialized, holds_layers, serialized
 from tfmrc.models.folder import load_model
@@ -55,7 +55,6 @@ class Model(keras.Model):
       `keras.models.clone_model`, which returns a plain functional model whose weights are in
       another order. Layers among the arguments, such as a contextual embedding, are saved as Keras
       saves them.
-    - With an argument `seed`, layers of dropout that are built without a seed get theirs from it.
     - `trainable` of every layer is saved by `get_config`, `.keras` files and predictor folders;
       `trained_outputs` by the latter two, and by copies and pickles.
     - Each part of the model is created by a method `build_*`, which a registered subclass can
@@ -265,9 +264,6 @@ Received: word_dimm=4
             A dict of arrays `[B, rows, columns]`, without those of parts that the model lacks;
             rows and columns of several passages are `[K, L]` each.
 
-        Raises:
-            ValueError: The class names none.
-
         Example:
             >>> import numpy as np
             >>> from tfmrc.models import SAN
@@ -280,25 +276,21 @@ Received: word_dimm=4
             self_attention (1, 3, 3)
             memory_attention (1, 4, 3)
         """
-        if not self.ATTENTION:
-            raise ValueError(
-                f"{type(self).__name__} has no attention of its own: its class has no `ATTENTION`."
-            )
         with recording() as found:
             self(inputs, training=False)
         names = {name: key for name, (key, *_) in self.ATTENTION.items() if key in found}
         return {name: np.array(ops.convert_to_numpy(found[key])) for name, key in names.items()}
 
-    def check_parts(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Returns outputs of a small batch, after calling all that parts must have.
+    def check_parts(self, inputs: Mapping[str, Any]) -> None:
+        """Calls all that parts must have, when a model is built whose class replaces some.
 
-        It runs when a model is built whose class overrides a `build_*` method.
+        Args:
+            inputs: dict. A small batch, whose second example has no word.
 
         Raises:
             ValueError: If the outputs are not what the model needs.
         """
-        outputs = self(inputs, training=False)
-        return outputs if isinstance(outputs, dict) else {"output": outputs}
+        self(inputs, training=False)
 
     # === Training ===
 
@@ -361,17 +353,9 @@ Received: word_dimm=4
         """The metrics, among them a count of impossible targets that gives no result."""
         return [*super().metrics, self._impossible]
 
-    def compute_loss(
-        self,
-        x: Any = None,
-        y: Any = None,
-        y_pred: Any = None,
-        sample_weight: Any = None,
-        training: bool = True,
-    ) -> Any:
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         """Computes the loss, and counts targets that `SequenceNLL` leaves out."""
-        losses = self.loss if isinstance(self.loss, dict) else {}
-        for name, loss in losses.items():
+        for name, loss in self.loss.items() if isinstance(self.loss, dict) else ():
             if isinstance(loss, SequenceNLL) and name in y:
                 self._impossible.update_state(loss.impossible(y[name], y_pred[name]))
         return super().compute_loss(x, y, y_pred, sample_weight, training)
@@ -494,9 +478,10 @@ def _capturing(init: Callable[..., None]) -> Callable[..., None]:
         if not is_outermost:
             init(self, *positional, **given)
             return
-        with recording(), seeds_from(values.get("seed")):
+        with recording():
             init(self, *positional, **given)
             set_untracked("intermediate_tensors", symbols_found())
+        seed_dropout(keras_private.all_sublayers(self), getattr(self.arguments, "seed", None))
         set_untracked("_is_complete", True)
         check_replaced(self)
 
@@ -583,8 +568,4 @@ class _NoteTrained(keras.callbacks.Callback):
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         count = int(self.model._impossible.total)
         if count:
-            warnings.warn(
-                f"{count:,} target words so far can neither be generated nor copied, and train "
-                "nothing. Are the targets the extended ids of the source?",
-                stacklevel=2,
-            )
+            warnings.warn(f"{count:,} targets so far, impossible, train nothing.", stacklevel=2)

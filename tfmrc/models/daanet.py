@@ -304,26 +304,26 @@ class DAANet(Model):
         """Returns the layer from characters `[B, n, c]` to a vector per word (daanet-04)."""
         a = self.arguments
         return CharacterEmbedding(
-            a.num_characters, a.character_dim, a.character_dim, stddev=a.initializer_stddev,
+            a.num_characters, a.character_dim, a.character_dim, initializer=a.initializer_stddev,
             name="character_embedding", dtype=a.dtype,
         )  # fmt: skip
 
     def build_projection(self, name):
         """Returns the map from word and character vectors to `hidden_dim`."""
         a = self.arguments
-        return linear(a.hidden_dim, stddev=None, name=name, dtype=a.dtype)
+        return linear(a.hidden_dim, initializer=None, name=name, dtype=a.dtype)
 
     def build_feature_projection(self):
         """Returns the map from the features of a word to `hidden_dim`."""
         a = self.arguments
         return linear(
-            a.hidden_dim, stddev=None, use_bias=False, name="feature_projection", dtype=a.dtype
+            a.hidden_dim, initializer=None, use_bias=False, name="feature_projection", dtype=a.dtype
         )
 
     def build_highway(self):
         """Returns the highway network of the embedding."""
         return Highway(
-            1, stddev=None, activation="linear", name="highway", dtype=self.arguments.dtype
+            1, initializer=None, activation="linear", name="highway", dtype=self.arguments.dtype
         )
 
     def build_context_encoder(self, name):
@@ -343,7 +343,7 @@ class DAANet(Model):
 
     def build_output_projection(self, name):
         """Returns the map to logits of the generable words."""
-        return linear(self.num_generable, stddev=None, name=name, dtype=self.arguments.dtype)
+        return linear(self.num_generable, initializer=None, name=name, dtype=self.arguments.dtype)
 
     def build_fold(self, name):
         """Returns one fold of a task, see `tfmrc.layers.MultiplicativeAttention` for its call."""
@@ -353,7 +353,7 @@ class DAANet(Model):
     def build_inner(self, name):
         """Returns the hidden layer before the output projection."""
         a = self.arguments
-        return linear(a.inner_dim, stddev=None, activation="tanh", name=name, dtype=a.dtype)
+        return linear(a.inner_dim, initializer=None, activation="tanh", name=name, dtype=a.dtype)
 
     def build_switch(self, name):
         """Returns the copy mechanism, see `tfmrc.layers.CopySwitch` for its calls."""
@@ -372,10 +372,9 @@ class DAANet(Model):
         return Direction(self, "ask")
 
     def check_parts(self, inputs):
-        inputs |= {"generable_characters": ops.zeros((self.num_generable, 2), "int32")}
+        super().check_parts(inputs)
         for task in self.tasks:
             Direction(self, task)._try_steps(inputs, inputs[f"{TARGET[task]}_target_ids"])
-        return super().check_parts({x.name: inputs[x.name] for x in self.inputs})
 
     def embed(self, ids, characters, features=None, products=None):
         """Embeds words `[B, n]` and their characters `[B, n, c]`: `[B, n, hidden_dim]`.

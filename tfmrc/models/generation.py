@@ -103,15 +103,16 @@ class GenerationMixin:
         )
 
     def check_parts(self, inputs):
-        """Returns outputs of a small batch, after a step of decoding; see `Model.check_parts`."""
-        outputs = super().check_parts(inputs)
+        """Calls all that parts must have; see `Model.check_parts`."""
+        super().check_parts(inputs)
         if getattr(self, "has_decoder", True):
             self._try_steps(inputs, inputs["target_ids"])
-        return outputs
 
     def _try_steps(self, inputs, target_ids):
         """Computes a step of decoding and the sources of words."""
-        memory = self.encode(inputs)
+        (*_, width) = next((x.shape for n, x in inputs.items() if n.endswith("characters")), (1,))
+        spelled = ops.zeros((self.num_generable, width), "int32")
+        memory = self.encode({**inputs, "generable_characters": spelled})
         ids = ops.convert_to_tensor(target_ids)
         self.decode_step(memory, self.init_cache(memory, 1, 2), ids[:, :1], 0)
         self.attribute(memory, ids)

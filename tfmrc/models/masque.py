@@ -23,7 +23,7 @@ from tfmrc.layers import (
     WordEmbedding,
     linear,
 )
-from tfmrc.layers.encoders.linear import normal
+from tfmrc.layers.encoders.linear import initial
 from tfmrc.layers.recording import record
 from tfmrc.models import presets
 from tfmrc.models.base import Model, check_output
@@ -331,7 +331,7 @@ class Masque(GenerationMixin, Model):
 
     @property
     def _options(self):
-        return {"stddev": self.arguments.initializer_stddev, "dtype": self.arguments.dtype}
+        return {"initializer": self.arguments.initializer_stddev, "dtype": self.arguments.dtype}
 
     def build_word_embedding(self):
         """Returns the layer from ids to word vectors, which also scores the generated words."""
@@ -388,7 +388,7 @@ class Masque(GenerationMixin, Model):
         return keras.layers.Embedding(
             a.num_styles,
             a.word_dim + (contextual.forward_dim if contextual else 0),
-            embeddings_initializer=normal(a.initializer_stddev),
+            embeddings_initializer=initial(a.initializer_stddev),
             name="style_embedding",
             dtype=a.dtype,
         )
@@ -605,12 +605,6 @@ class Masque(GenerationMixin, Model):
         memory["copy_projected"] = self.pointer_generator.project(memories)
         memory["source_columns"] = self.source_vocabulary.project(memory["source_words"])
         return memory
-
-    def check_parts(self, inputs):
-        if self.reads_characters:
-            spelled = ops.zeros((self.num_generable, MAX_CHARACTERS), "int32")
-            inputs = {**inputs, "generable_characters": spelled}
-        return super().check_parts(inputs)
 
     def init_cache(self, memory, num_beams, max_length):
         """Returns an empty cache for `max_length` steps of `num_beams` beams: `[B, W, ...]`."""

@@ -79,7 +79,7 @@ def check_none(name: str, wrong: Any, *, of: str) -> None:
     >>> check_none("y", np.array([[False, True]]), of="impossible targets")
     Traceback (most recent call last):
     ...
-    ValueError: `y` must have no impossible targets. Received: 1, the first at (0, 1)
+    ValueError: `y` must have no impossible targets. Received: 1 of 2
     """
     wrong = _at_hand(wrong)
     if wrong is not None and wrong.any():

@@ -1,15 +1,14 @@
 """Attention weights beside the words that they stand for."""
 
-import html
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from tfmrc.data import Example, Span
+from tfmrc.data import Example, with_exact_spans
 from tfmrc.data.batching.dataset import strings
 from tfmrc.data.batching.training_example import TrainingExample
 from tfmrc.evaluation import plot_heat_map
@@ -20,7 +19,7 @@ __all__ = ["Attention", "attention_of"]
 
 @dataclass(frozen=True)
 class Attention:
-    """Attention weights and the words of their rows and columns; a notebook shows them as a table.
+    """Attention weights and the words of their rows and columns.
 
     Attributes:
         weights: float array `[rows, columns]`.
@@ -36,48 +35,40 @@ class Attention:
         """Writes a PNG and an SVG; see `tfmrc.evaluation.plot_heat_map`."""
         return plot_heat_map(self.weights, self.rows, path, columns=self.columns, title=title)
 
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(word)}</th>" for word in self.columns)
-        body = ""
-        for word, weights in zip(self.rows, self.weights, strict=True):
-            cells = (f'<td style="background:rgba(59,111,182,{w:.2f})">{w:.2f}' for w in weights)
-            body += f"<tr><th>{html.escape(word)}</th>{''.join(cells)}</tr>"
-        return f"<table><tr><th></th>{head}</tr>{body}</table>"
 
-
-def attention_of(
-    predictor: Any, question: str, passages: Sequence[str], answer: str, start: int, style: str
-) -> dict[str, Attention]:
+def attention_of(predictor: Any, example: Example) -> dict[str, Attention]:
     """Returns the attention of a predictor's model for one question and answer.
 
     Args:
         predictor: `Predictor`. The predictor.
-        question: str. The question.
-        passages: list of str. The passages; the answer may be in the first.
-        answer: str. The answer.
-        start: int. Offset of the answer in the first passage; -1 if it is not there.
-        style: str. Style of the answer.
+        example: `Example`. Question, passages and answer.
     """
-    preprocessor = predictor.preprocessor
-    spans = (Span(0, start, start + len(answer)),) if answer and start >= 0 else ()
-    example = Example("", question, tuple(passages), {style: (answer,)}, spans=spans)
+    ((style, (answer, *_)),) = example.answers.items()
+    model, preprocessor = predictor.model, predictor.preprocessor
+    if preprocessor.needs_spans:  # the passage of the answer alone
+        example = next(with_exact_spans([example], style), example)
+        example = replace(example, passages=example.passages[:1])
     given = strings([TrainingExample(example, style, answer)])
     if preprocessor.annotations:
-        given |= predictor.tagger([question], [*passages])
+        given |= predictor.tagger([example.question], [*example.passages])
     inputs = {name: value.numpy() for name, value in preprocessor.batch(given)[0].items()}
-    texts = {"question": [question], "passage": passages, "answer": [answer]}
+    texts = {"question": [example.question], "passage": example.passages, "answer": [answer]}
     texts["target"] = texts[predictor.tasks[0].target]
-    found = {}
-    for name, values in predictor.model.attention(inputs).items():
-        _, of_rows, of_columns = predictor.model.ATTENTION[name]
-        columns, real = _words(preprocessor, texts[of_columns.split("_")[0]], inputs[of_columns][0])
+
+    def words(axis: str) -> tuple[list[str], Sequence[bool]]:
+        return _words(preprocessor, texts[axis.split("_")[0]], inputs[axis][0])
+
+    results = {}
+    for name, values in model.attention(inputs).items():
+        _, of_rows, of_columns = model.ATTENTION[name]
+        columns, real = words(of_columns)
         table = values[0].reshape(-1, len(real))[:, real]
         rows = [f"{of_rows} {number + 1}" for number in range(len(table))]
         if of_rows in inputs:
-            rows, real = _words(preprocessor, texts[of_rows.split("_")[0]], inputs[of_rows][0])
+            rows, real = words(of_rows)
             table = table[real]
-        found[name] = Attention(table, rows, columns)
-    return found
+        results[name] = Attention(table, rows, columns)
+    return results
 
 
 def _words(

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import tensorflow as tf
 
+from tfmrc.data import Example, Span
 from tfmrc.evaluation import CalibrationReport
 from tfmrc.predictors import calibration as calibrations, registry
 from tfmrc.predictors.attention import Attention, attention_of
@@ -249,10 +250,7 @@ class Predictor(Generic[R]):
 
         Returns:
             The names of the model's `ATTENTION`. A model that reads one passage at a time has those
-            of the answer's passage.
-
-        Raises:
-            ValueError: If the model names no attention.
+            of the first passage with the answer.
 
         Example:
 
@@ -265,24 +263,16 @@ class Predictor(Generic[R]):
         >>> found["question_attention"].rows, found["question_attention"].weights.shape
         (['An', 'owl', 'flew', '.'], (4, 3))
         """
-        texts = list(stream_of_passages(passages))
-        start = -1 if answer_start is None else answer_start
-        number = next((n for n, text in enumerate(texts) if answer and answer in text), 0)
+        texts = tuple(stream_of_passages(passages))
         if question is None:
-            asked = self.ask(
-                passage=texts[0], answer=answer or "", answer_start=answer_start, **options
-            )
-            question = asked.text
+            about: Any = {"answer": answer, "answer_start": answer_start}
+            question = self.ask(passage=texts[0], **about, **options).text
         if answer is None:
-            found: Any = self.answer(question=question, passages=texts, style=style, **options)
-            answer, number = found.text, max(getattr(found, "passage", None) or 0, 0)
-            start = getattr(found, "start", -1)
-        if self.preprocessor.needs_spans:
-            texts = texts[number : number + 1]
-        if start < 0:
-            start = texts[0].find(answer)
-        chosen = style or self.preprocessor.styles[0]
-        return attention_of(self, question, texts, answer, start, chosen)
+            answer = self.answer(question=question, passages=texts, style=style, **options).text
+        start = -1 if answer_start is None else answer_start
+        spans = (Span(0, start, start + len(answer)),) if answer and start >= 0 else ()
+        style = style or self.preprocessor.styles[0]
+        return attention_of(self, Example("", question, texts, {style: (answer,)}, spans=spans))
 
     def predict(
         self,

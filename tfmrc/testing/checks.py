@@ -51,10 +51,7 @@ def compare(what: str, got: dict, expected: dict, tolerance: float) -> None:
         error = np.max(np.abs(left - right)[~impossible], initial=0.0)
         if not error <= tolerance * largest:
             row = np.argmax(np.abs(left - right) * ~impossible) // max(1, right[:1].size)
-            fail(
-                f"{what}: output {path!r} is off by {error:.3g} in row {row}, its largest being "
-                f"{largest:.3g}"
-            )
+            fail(f"{what}: output {path!r} is off by {error:.3g} of {largest:.3g} in row {row}")
 
 
 def finite(what: str, outputs: dict) -> None:

@@ -49,7 +49,7 @@ def built():
 def test_layer():
     run_layer_test(
         AdditiveAttention,
-        {"stddev": 0.5},
+        {"initializer": 0.5},
         {**arrays(SHAPES), "memory_mask": MASK},
         axes={"query": "B T d", "memory": "B S d", "memory_mask": "B S"},
         output_axes=["B T S", "B T d"],

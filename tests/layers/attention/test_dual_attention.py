@@ -50,7 +50,7 @@ def built():
 def test_layer():
     run_layer_test(
         DualAttention,
-        {"stddev": 0.5},
+        {"initializer": 0.5},
         {**arrays(SHAPES), "passage_mask": PASSAGE_MASK, "question_mask": QUESTION_MASK},
         axes={
             "passages": "B K L d",
@@ -178,11 +178,11 @@ def test_gradients():
 
 def test_with_match_equal_words_attend_to_each_other_from_the_start():
     """`similarity_init` times sqrt(d) is the score of two equal words: 8 at d = 64."""
-    layer = DualAttention(stddev=0.0, similarity_init=1.0)
+    layer = DualAttention(initializer=0.0, similarity_init=1.0)
     layer.build((1, 1, 3, 64), (1, 3, 64))
     weight = ops.convert_to_numpy(layer.similarity)
     np.testing.assert_allclose(weight, [0.0] * 128 + [1 / 8] * 64)
-    noisy = DualAttention(stddev=0.02, similarity_init=1.0)
+    noisy = DualAttention(initializer=0.02, similarity_init=1.0)
     noisy.build((1, 1, 3, 6400), (1, 3, 6400))
     parts = ops.convert_to_numpy(noisy.similarity).reshape(3, 6400)
     np.testing.assert_allclose(parts.mean(axis=1), [0, 0, 1 / 80], atol=1e-3)

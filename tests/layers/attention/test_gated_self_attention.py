@@ -37,7 +37,7 @@ def expected(v, x):
 def test_layer():
     run_layer_test(
         GatedSelfAttention,
-        {"stddev": 0.5},
+        {"initializer": 0.5},
         {"x": X, "padding_mask": MASK},
         axes={"x": "B N d", "padding_mask": "B N"},
         output_axes="B N d",

@@ -37,7 +37,7 @@ def built(num_heads=2):
 def test_layer():
     run_layer_test(
         MultiHeadAttention,
-        {"num_heads": 2, "dropout": 0.2, "stddev": 0.5},
+        {"num_heads": 2, "dropout": 0.2, "initializer": 0.5},
         {**arrays(SHAPES), "attention_mask": MASK},
         axes={"query": "B M d", "memory": "B N e", "attention_mask": "B N"},
         output_axes="B M d",

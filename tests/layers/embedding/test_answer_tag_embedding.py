@@ -14,7 +14,7 @@ TAGS = np.array([[0, 1, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0]], "int32")
 def test_layer():
     run_layer_test(
         AnswerTagEmbedding,
-        {"dim": 3, "stddev": 0.5},
+        {"dim": 3, "initializer": 0.5},
         {"words": WORDS, "answer_tags": TAGS},
         axes={"words": "B M w", "answer_tags": "B M"},
         output_axes="B M d",
@@ -26,7 +26,7 @@ def test_layer():
 
 @pytest.mark.equation("qg-01")
 def test_each_word_carries_its_tag():
-    layer = AnswerTagEmbedding(3, stddev=0.5)
+    layer = AnswerTagEmbedding(3, initializer=0.5)
     got = np.array(layer(WORDS, TAGS))
     tags = keras.ops.convert_to_numpy(layer.tags)
     np.testing.assert_array_equal(got[..., :5], WORDS)

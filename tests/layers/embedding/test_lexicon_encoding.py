@@ -106,7 +106,7 @@ def test_layer(tags):
         axes |= {"pos_ids": "B N", "ner_ids": "B N"}
     run_layer_test(
         LexiconEncoding,
-        {"units": 4, "align_dim": 2, "stddev": 0.5, **(TAGS if tags else {})},
+        {"units": 4, "align_dim": 2, "initializer": 0.5, **(TAGS if tags else {})},
         inputs,
         axes=axes,
         output_axes=("B N u", "B M u"),

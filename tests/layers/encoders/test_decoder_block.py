@@ -31,7 +31,7 @@ def test_layer(kind):
             "intermediate_dim": 5,
             "num_memories": 2,
             "dropout": 0.2,
-            "stddev": 0.5,
+            "initializer": 0.5,
         },
         {
             "x": inputs["x"],

@@ -17,7 +17,7 @@ KINDS = [TransformerEncoderBlock, RecurrentEncoderBlock]
 def test_layer(kind):
     run_layer_test(
         kind,
-        {"num_heads": 2, "intermediate_dim": 5, "dropout": 0.2, "stddev": 0.5},
+        {"num_heads": 2, "intermediate_dim": 5, "dropout": 0.2, "initializer": 0.5},
         {**arrays({"x": (3, 4, 4)}), "padding_mask": MASK},
         axes={"x": "B N d", "padding_mask": "B N"},
         output_axes="B N d",
@@ -96,7 +96,7 @@ def test_backward_direction_of_the_recurrent_block_begins_at_the_last_real_word(
 
 
 def test_weights_of_the_recurrent_block_are_drawn_as_wide_as_asked():
-    layer = RecurrentEncoderBlock(num_heads=2, intermediate_dim=2, stddev=0.3)
+    layer = RecurrentEncoderBlock(num_heads=2, intermediate_dim=2, initializer=0.3)
     layer.build((2, 3, 40))
     kernels = [np.array(d.cell.kernel) for d in layer.second.directions]
     assert [kernel.std() for kernel in kernels] == pytest.approx([0.3] * 2, rel=0.1)

@@ -13,7 +13,7 @@ from tfmrc.testing import run_layer_test
 def test_layer():
     run_layer_test(
         FeedForward,
-        {"intermediate_dim": 5, "stddev": 0.5},
+        {"intermediate_dim": 5, "initializer": 0.5},
         arrays({"x": (2, 3, 4)}),
         axes={"x": "B N d"},
         output_axes="B N d",

@@ -55,11 +55,13 @@ def test_dropout_acts_in_training_alone():
     assert not np.allclose(layer(x, training=True), layer(x))
 
 
-@pytest.mark.parametrize("stddev", [0.02, 0.3])
-def test_initial_weights(stddev):
-    layer = Highway(num_layers=1, stddev=stddev)
+@pytest.mark.parametrize("initializer", [0.02, keras.initializers.RandomNormal(stddev=0.3)])
+def test_initial_weights(initializer):
+    layer = Highway(num_layers=1, initializer=initializer)
     layer.build((None, 100))
-    assert np.std(layer.transforms[0].kernel) == pytest.approx(stddev, rel=0.05)
+    assert np.std(layer.transforms[0].kernel) == pytest.approx(
+        getattr(initializer, "stddev", initializer), rel=0.05
+    )
     np.testing.assert_array_equal(layer.gates[0].bias, 0.0)
 
 

@@ -25,7 +25,7 @@ def test_values_with_padding_and_an_empty_row(width):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(3, 4, 2)).astype("float32")
     mask = np.array([[True] * 4, [True, True, False, False], [False] * 4])
-    layer = LocalConvolution(width=width, stddev=0.5)
+    layer = LocalConvolution(width=width, initializer=0.5)
     got = np.array(layer(x, mask))
     kernel, bias = (weight.numpy().astype("float64") for weight in layer.weights)
     np.testing.assert_allclose(got, reference(x, mask, kernel, bias, width), atol=1e-5)

@@ -121,7 +121,7 @@ def test_layer():
     a = arrays(SHAPES)
     run_layer_test(
         PointerGenerator,
-        {"num_sources": 2, "stddev": 0.5},
+        {"num_sources": 2, "initializer": 0.5},
         {
             "states": a["states"],
             "memories": [a["question"], a["passages"]],

@@ -2,7 +2,7 @@ import keras
 from keras import ops
 
 from tfmrc.layers.base import Layer
-from tfmrc.layers.encoders.linear import linear, normal
+from tfmrc.layers.encoders.linear import initial, linear
 from tfmrc.layers.recording import record
 from tfmrc.ops.chunks import map_chunks, map_groups
 from tfmrc.ops.masking import masked_log_softmax
@@ -27,7 +27,8 @@ class AdditiveAttention(Layer):
     A query whose memory is all padding gets weights of zero and a context of zeros.
 
     Args:
-        stddev: float. Standard deviation of the initial weights. Default: 0.02.
+        initializer: float, str or initializer. That of the initial weights; a float is the standard
+            deviation of a normal one. Default: 0.02.
 
     Call arguments:
         query: `[B, T, d]`.
@@ -53,16 +54,16 @@ class AdditiveAttention(Layer):
     masque-16 and masque-21.
     """
 
-    def __init__(self, stddev=0.02, **kwargs):
+    def __init__(self, initializer=0.02, **kwargs):
         super().__init__(autocast=False, **kwargs)  # the prior stays float32
-        self.stddev = stddev
+        self.initializer = initializer
 
     def build(self, query_shape, memory_shape):
         dim = memory_shape[-1]
-        options = {"stddev": self.stddev, "dtype": self.dtype_policy}
+        options = {"initializer": self.initializer, "dtype": self.dtype_policy}
         self.memory_projection = linear(dim, name="memory", **options)  # W_m, b
         self.query_projection = linear(dim, name="query", use_bias=False, **options)  # W_s
-        self.score = self.add_weight(shape=(dim,), initializer=normal(self.stddev), name="score")
+        self.score = self.add_weight((dim,), initializer=initial(self.initializer), name="score")
         self.memory_projection.build(memory_shape)
         self.query_projection.build(query_shape)
 

@@ -2,7 +2,7 @@ import keras
 from keras import ops
 
 from tfmrc.layers.base import Layer
-from tfmrc.layers.encoders.linear import normal
+from tfmrc.layers.encoders.linear import initial
 from tfmrc.layers.recording import record
 from tfmrc.ops.checks import check_shape
 from tfmrc.ops.masking import masked_max, masked_softmax
@@ -23,7 +23,8 @@ class DualAttention(Layer):
     passage is real).
 
     Args:
-        stddev: float. Standard deviation of the initial similarity weight. Default: 0.02.
+        initializer: float, str or initializer. That of the initial similarity weight; a float is
+            the standard deviation of a normal one. Default: 0.02.
         similarity_init: float. Mean of the initial weights of `q * p` in the similarity, times the
             square root of d. With 1 the similarity starts as the scaled dot product, so that equal
             words attend to each other from the first training step. The paper has 0. Default: 0.0.
@@ -51,20 +52,21 @@ class DualAttention(Layer):
     paper states a similarity weight of 6d numbers; its formula has 3d, as in the English paper.
     """
 
-    def __init__(self, stddev=0.02, similarity_init=0.0, **kwargs):
+    def __init__(self, initializer=0.02, similarity_init=0.0, **kwargs):
         super().__init__(**kwargs)
-        self.stddev = stddev
+        self.initializer = initializer
         self.similarity_init = similarity_init
 
     def build(self, passages_shape, question_shape):
         dim = question_shape[-1]
 
-        def initial(shape, dtype=None):
+        def similarity(shape, dtype=None):
             product = ops.arange(3 * dim) >= 2 * dim
             mean = ops.where(product, self.similarity_init / dim**0.5, 0.0)
-            return normal(self.stddev)(shape, dtype=dtype) + ops.cast(mean, dtype)
+            draw = keras.initializers.get(initial(self.initializer))
+            return draw(shape, dtype=dtype) + ops.cast(mean, dtype)
 
-        self.similarity = self.add_weight(shape=(3 * dim,), initializer=initial, name="similarity")
+        self.similarity = self.add_weight((3 * dim,), initializer=similarity, name="similarity")
 
     def call(self, passages, question, passage_mask, question_mask):
         check_shape("passage_mask", passage_mask, *passages.shape[:-1], like="the passages' words")

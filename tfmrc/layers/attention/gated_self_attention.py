@@ -2,7 +2,6 @@ import keras
 from keras import ops
 
 from tfmrc.layers.base import Layer
-from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.layers.recording import record
 from tfmrc.ops.masking import masked_softmax
@@ -18,8 +17,8 @@ class GatedSelfAttention(Layer):
     Padding is not attended to; outputs at padding are undefined.
 
     Args:
-        stddev: float. Standard deviation of the initial weights; None for Glorot uniform. Default:
-            None.
+        initializer: float, str or initializer. That of the initial weights; a float is the standard
+            deviation of a normal one, None Glorot uniform. Default: None.
 
     Call arguments:
         x: `[B, n, d]`.
@@ -38,9 +37,9 @@ class GatedSelfAttention(Layer):
     Reference: Zhao et al. 2018, section 2.2, qg-02 to qg-06. No biases, as printed.
     """
 
-    def __init__(self, stddev=None, **kwargs):
+    def __init__(self, initializer=None, **kwargs):
         super().__init__(**kwargs)
-        self.stddev = stddev
+        self.initializer = initializer
 
     def build(self, x_shape):
         dim = x_shape[-1]
@@ -50,10 +49,7 @@ class GatedSelfAttention(Layer):
 
     def _linear(self, units, width, name):
         options = {"use_bias": False, "dtype": self.dtype_policy, "name": name}
-        if self.stddev is None:
-            layer = Dense(units, **options)
-        else:
-            layer = linear(units, stddev=self.stddev, **options)
+        layer = linear(units, initializer=self.initializer, **options)
         layer.build((None, width))
         return layer
 

@@ -19,7 +19,8 @@ class MultiHeadAttention(Layer):
     Args:
         num_heads: int. Number of heads H, a divisor of the query's width d.
         dropout: float. Dropout rate on the attention weights. Default: 0.0.
-        stddev: float. Standard deviation of the initial weights. Default: 0.02.
+        initializer: float, str or initializer. That of the initial weights; a float is the standard
+            deviation of a normal one. Default: 0.02.
 
     Call arguments:
         query: `[..., m, d]`.
@@ -41,16 +42,16 @@ class MultiHeadAttention(Layer):
     Reference: Vaswani et al. 2017, section 3.2; Nishida et al. 2019 (Masque), section 3.1.2.
     """
 
-    def __init__(self, num_heads, dropout=0.0, stddev=0.02, **kwargs):
+    def __init__(self, num_heads, dropout=0.0, initializer=0.02, **kwargs):
         super().__init__(**kwargs)
         self.num_heads = num_heads
         self.dropout = dropout
-        self.stddev = stddev
+        self.initializer = initializer
         self.weight_dropout = Dropout(dropout, dtype=self.dtype_policy, name="weight_dropout")
 
     def build(self, query_shape, memory_shape):
         dim = query_shape[-1]
-        options = {"stddev": self.stddev, "dtype": self.dtype_policy}
+        options = {"initializer": self.initializer, "dtype": self.dtype_policy}
         self.query_projection = linear(dim, name="query", **options)
         self.key_projection = linear(dim, name="key", **options)
         self.value_projection = linear(dim, name="value", **options)

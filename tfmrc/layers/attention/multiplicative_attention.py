@@ -20,8 +20,8 @@ class MultiplicativeAttention(Layer):
 
     Args:
         attention_dim: int. Width of both projections.
-        stddev: float. Standard deviation of the initial weights; None for Glorot uniform. Default:
-            None.
+        initializer: float, str or initializer. That of the initial weights; a float is the standard
+            deviation of a normal one, None Glorot uniform. Default: None.
 
     Call arguments:
         x: `[B, m, d]`.
@@ -43,11 +43,10 @@ class MultiplicativeAttention(Layer):
     Reference: Xiao et al. 2018 (DAANET), attention layer, daanet-06.
     """
 
-    def __init__(self, attention_dim, stddev=None, **kwargs):
+    def __init__(self, attention_dim, initializer=None, **kwargs):
         super().__init__(**kwargs)
         self.attention_dim = attention_dim
-        self.stddev = stddev
-        options = {"stddev": stddev, "use_bias": False, "dtype": self.dtype_policy}
+        options = {"initializer": initializer, "use_bias": False, "dtype": self.dtype_policy}
         self.query_projection = linear(attention_dim, name="query", **options)  # U
         self.key_projection = linear(attention_dim, name="key", **options)  # V
 

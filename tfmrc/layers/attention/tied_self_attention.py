@@ -29,8 +29,8 @@ class TiedSelfAttention(Layer):
         num_heads: int. Number of heads H, a divisor of d. Default: 4.
         causal: bool. Whether a word attends only to itself and previous words. Default: False.
         dropout: float. Dropout rate on the attention weights. Default: 0.0.
-        stddev: float. Standard deviation of the initial weights; None for Glorot uniform. Default:
-            None.
+        initializer: float, str or initializer. That of the initial weights; a float is the standard
+            deviation of a normal one, None Glorot uniform. Default: None.
 
     Call arguments:
         x: `[B, n, d]`.
@@ -51,19 +51,19 @@ class TiedSelfAttention(Layer):
     Reference: Xiao et al. 2018 (DAANET), encoding layer, daanet-05.
     """
 
-    def __init__(self, num_heads=4, causal=False, dropout=0.0, stddev=None, **kwargs):
+    def __init__(self, num_heads=4, causal=False, dropout=0.0, initializer=None, **kwargs):
         super().__init__(**kwargs)
         self.num_heads = num_heads
         self.causal = causal
         self.dropout = dropout
-        self.stddev = stddev
+        self.initializer = initializer
         self.weight_dropout = Dropout(dropout, dtype=self.dtype_policy, name="weight_dropout")
 
     def build(self, x_shape):
         self.dim = x_shape[-1]
         self.projection = linear(
             self.dim,
-            stddev=self.stddev,
+            initializer=self.initializer,
             use_bias=False,
             name="projection",
             dtype=self.dtype_policy,

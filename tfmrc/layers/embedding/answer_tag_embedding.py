@@ -2,7 +2,7 @@ import keras
 from keras import ops
 
 from tfmrc.layers.base import Layer
-from tfmrc.layers.encoders.linear import normal
+from tfmrc.layers.encoders.linear import initial
 from tfmrc.ops.own_policy import own_policy
 
 
@@ -15,7 +15,8 @@ class AnswerTagEmbedding(Layer):
 
     Args:
         dim: int. Width of the tag vectors. Default: 3.
-        stddev: float. Standard deviation of the initial vectors. Default: 0.02.
+        initializer: float, str or initializer. That of the initial vectors; a float is the standard
+            deviation of a normal one. Default: 0.02.
 
     Call arguments:
         words: `[..., n, w]` word vectors.
@@ -34,12 +35,11 @@ class AnswerTagEmbedding(Layer):
     Reference: Zhao et al. 2018, section 2.2, qg-01.
     """
 
-    def __init__(self, dim=3, stddev=0.02, **kwargs):
+    def __init__(self, dim=3, initializer=0.02, **kwargs):
         super().__init__(**kwargs)
         self.dtype_policy = own_policy(self)
         self.dim = dim
-        self.stddev = stddev
-        self.tags = self.add_weight(shape=(2, dim), initializer=normal(stddev), name="tags")
+        self.tags = self.add_weight(shape=(2, dim), initializer=initial(initializer), name="tags")
         self.built = True
 
     def call(self, words, answer_tags):

@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from tfmrc.layers.base import Layer
-from tfmrc.layers.encoders.linear import normal
+from tfmrc.layers.encoders.linear import initial
 from tfmrc.ops.masking import masked_max
 from tfmrc.ops.own_policy import own_policy
 from tfmrc.ops.sizes import sizes
@@ -31,7 +31,8 @@ class CharacterEmbedding(Layer):
         dim: int. Width of the character vectors. Default: 200.
         output_dim: int. Width of the word vectors. Default: 200.
         kernel_width: int. Width of the convolution, an odd number of characters. Default: 3.
-        stddev: float. Standard deviation of the initial character vectors. Default: 0.1.
+        initializer: float, str or initializer. That of the initial character vectors; a float is
+            the standard deviation of a normal one. Default: 0.1.
 
     Call arguments:
         characters: int `[..., n, c]`, 0 after a word's last character.
@@ -52,7 +53,7 @@ class CharacterEmbedding(Layer):
     """
 
     def __init__(
-        self, num_characters, dim=200, output_dim=200, kernel_width=3, stddev=0.1, **kwargs
+        self, num_characters, dim=200, output_dim=200, kernel_width=3, initializer=0.1, **kwargs
     ):
         super().__init__(**kwargs)
         self.dtype_policy = own_policy(self)
@@ -60,9 +61,8 @@ class CharacterEmbedding(Layer):
         self.dim = dim
         self.output_dim = output_dim
         self.kernel_width = kernel_width
-        self.stddev = stddev
         self.table = self.add_weight(
-            shape=(num_characters, dim), initializer=normal(stddev), name="table"
+            shape=(num_characters, dim), initializer=initial(initializer), name="table"
         )
         self.kernel = self.add_weight(
             shape=(kernel_width, dim, output_dim), initializer="glorot_uniform", name="kernel"

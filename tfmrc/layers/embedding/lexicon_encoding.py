@@ -29,7 +29,8 @@ class LexiconEncoding(Layer):
         num_ner: int. Number of entity types; 0 for no feature. Ids start at 1; 0 is no entity.
             Default: 0.
         ner_dim: int. Width of the entity embedding. Default: 8.
-        stddev: float. Standard deviation of the networks' initial weights. Default: 0.05.
+        initializer: float, str or initializer. That of the networks' initial weights; a float is
+            the standard deviation of a normal one. Default: 0.05.
 
     Call arguments:
         passage: word vectors `[B, n, w]`.
@@ -67,7 +68,7 @@ class LexiconEncoding(Layer):
         pos_dim=9,
         num_ner=0,
         ner_dim=8,
-        stddev=0.05,
+        initializer=0.05,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -78,12 +79,11 @@ class LexiconEncoding(Layer):
         self.pos_dim = pos_dim
         self.num_ner = num_ner
         self.ner_dim = ner_dim
-        self.stddev = stddev
         dtype = self.dtype_policy
 
         def network(name):
             return FeedForward(
-                intermediate_dim or units, stddev, units, "relu", dtype=dtype, name=name
+                intermediate_dim or units, initializer, units, "relu", dtype=dtype, name=name
             )
 
         self.passage_network = network("passage_network")

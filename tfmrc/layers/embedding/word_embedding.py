@@ -2,7 +2,7 @@ import keras
 from keras import ops
 
 from tfmrc.layers.base import Layer
-from tfmrc.layers.encoders.linear import normal
+from tfmrc.layers.encoders.linear import initial
 from tfmrc.ops.checks import check_indices
 from tfmrc.ops.ids import NUM_SPECIAL, PAD
 from tfmrc.ops.own_policy import own_policy
@@ -21,7 +21,8 @@ class WordEmbedding(Layer):
         vocabulary_size: int. Number of rows, including special words.
         dim: int. Width of the vectors.
         embeddings_trainable: bool. Whether to train the rows of the words. Default: False.
-        stddev: float. Standard deviation of the initial rows. Default: 0.02.
+        initializer: float, str or initializer. That of the initial rows; a float is the standard
+            deviation of a normal one. Default: 0.02.
 
     Call arguments:
         x: int `[...]` input ids; with `num_rows`, vectors `[..., dim]`.
@@ -46,19 +47,20 @@ class WordEmbedding(Layer):
     Reference: Nishida et al. 2019 (Masque), section 3.1.1 and appendix A.1.
     """
 
-    def __init__(self, vocabulary_size, dim, embeddings_trainable=False, stddev=0.02, **kwargs):
+    def __init__(
+        self, vocabulary_size, dim, embeddings_trainable=False, initializer=0.02, **kwargs
+    ):
         super().__init__(**kwargs)
         self.dtype_policy = own_policy(self)
         self.vocabulary_size = vocabulary_size
         self.dim = dim
         self.embeddings_trainable = embeddings_trainable
-        self.stddev = stddev
         self.special = self.add_weight(
-            shape=(NUM_SPECIAL, dim), initializer=normal(stddev), name="special"
+            shape=(NUM_SPECIAL, dim), initializer=initial(initializer), name="special"
         )
         self.words = self.add_weight(
             shape=(vocabulary_size - NUM_SPECIAL, dim),
-            initializer=normal(stddev),
+            initializer=initial(initializer),
             trainable=embeddings_trainable,
             name="words",
         )

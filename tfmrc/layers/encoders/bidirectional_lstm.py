@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from tfmrc.layers.base import Layer
-from tfmrc.layers.encoders.linear import normal
+from tfmrc.layers.encoders.linear import initial
 from tfmrc.layers.regularization.variational_dropout import VariationalDropout
 from tfmrc.ops import portable
 from tfmrc.ops.checks import check_shape
@@ -52,8 +52,8 @@ class BidirectionalLSTM(Layer):
         dropout: float. Variational dropout rate on the inputs: one mask for all words of a row.
             Default: 0.0.
         use_cudnn: "auto" or False. Default: "auto".
-        stddev: float. Standard deviation of the initial input weights; None for Keras' default.
-            Default: None.
+        initializer: float, str or initializer. That of the initial input weights; a float is the
+            standard deviation of a normal one, None Keras' default. Default: None.
         seed: int. Seed of the dropout. Default: None.
 
     Call arguments:
@@ -90,7 +90,7 @@ class BidirectionalLSTM(Layer):
         return_state=False,
         dropout=0.0,
         use_cudnn="auto",
-        stddev=None,
+        initializer=None,
         seed=None,
         **kwargs,
     ):
@@ -100,7 +100,7 @@ class BidirectionalLSTM(Layer):
         self.return_state = return_state
         self.dropout = dropout
         self.use_cudnn = use_cudnn
-        self.stddev = stddev
+        self.initializer = initializer
         self.seed = seed
         self.input_dropout = VariationalDropout(
             dropout, seed=seed, dtype=self.dtype_policy, name="dropout"
@@ -112,7 +112,7 @@ class BidirectionalLSTM(Layer):
             self.units,
             return_sequences=True,
             return_state=True,
-            kernel_initializer="glorot_uniform" if self.stddev is None else normal(self.stddev),
+            kernel_initializer=initial(self.initializer),
             recurrent_initializer=Float32Orthogonal,
             dtype=self.dtype_policy,
             name=name,

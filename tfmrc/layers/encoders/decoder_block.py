@@ -30,7 +30,8 @@ class TransformerDecoderBlock(Layer):
         num_memories: int. Number of memories. Default: 2.
         dropout: float. Dropout rate on the attention weights and on each residual branch. Default:
             0.0.
-        stddev: float. Standard deviation of the initial weights. Default: 0.02.
+        initializer: float, str or initializer. That of the initial weights; a float is the standard
+            deviation of a normal one. Default: 0.02.
 
     Call arguments:
         x: `[B, T, d]`.
@@ -53,7 +54,7 @@ class TransformerDecoderBlock(Layer):
     """
 
     def __init__(
-        self, num_heads, intermediate_dim, num_memories=2, dropout=0.0, stddev=0.02, **kwargs
+        self, num_heads, intermediate_dim, num_memories=2, dropout=0.0, initializer=0.02, **kwargs
     ):
         # Keras would cast the float32 bias in `projected` to half precision, which has no -1e9.
         super().__init__(autocast=False, **kwargs)
@@ -61,18 +62,19 @@ class TransformerDecoderBlock(Layer):
         self.intermediate_dim = intermediate_dim
         self.num_memories = num_memories
         self.dropout = dropout
-        self.stddev = stddev
+        self.initializer = initializer
         options = {"dtype": self.dtype_policy}
+        drawn = {**options, "initializer": initializer}
         self.past: Any = None
         self.past_residual = Residual(dropout, name="past_residual", **options)
         self.memory_attentions = [
-            MultiHeadAttention(num_heads, dropout, stddev, name=f"memory_attention_{i}", **options)
+            MultiHeadAttention(num_heads, dropout, name=f"memory_attention_{i}", **drawn)
             for i in range(num_memories)
         ]
         self.memory_residuals = [
             Residual(dropout, name=f"memory_residual_{i}", **options) for i in range(num_memories)
         ]
-        self.feed_forward = FeedForward(intermediate_dim, stddev, name="feed_forward", **options)
+        self.feed_forward = FeedForward(intermediate_dim, name="feed_forward", **drawn)
         self.feed_forward_residual = Residual(dropout, name="feed_forward_residual", **options)
 
     def build(self, x_shape, memories_shape):
@@ -129,7 +131,7 @@ class TransformerDecoderBlock(Layer):
 
     def build_past(self, x_shape):
         layer = MultiHeadAttention(
-            self.num_heads, self.dropout, self.stddev, name="past", dtype=self.dtype_policy
+            self.num_heads, self.dropout, self.initializer, name="past", dtype=self.dtype_policy
         )
         layer.build(x_shape, x_shape)
         return layer
@@ -173,9 +175,8 @@ class RecurrentDecoderBlock(TransformerDecoderBlock):
     """
 
     def build_past(self, x_shape):
-        layer = BidirectionalLSTM(
-            x_shape[-1], causal=True, stddev=self.stddev, dtype=self.dtype_policy, name="past"
-        )
+        options = {"initializer": self.initializer, "dtype": self.dtype_policy}
+        layer = BidirectionalLSTM(x_shape[-1], causal=True, name="past", **options)
         layer.build(x_shape)
         return layer
 

@@ -22,7 +22,8 @@ class TransformerEncoderBlock(Layer):
         intermediate_dim: int. Inner width of the feed-forward network.
         dropout: float. Dropout rate on the attention weights and on each residual branch. Default:
             0.0.
-        stddev: float. Standard deviation of the initial weights. Default: 0.02.
+        initializer: float, str or initializer. That of the initial weights; a float is the standard
+            deviation of a normal one. Default: 0.02.
 
     Call arguments:
         x: `[..., n, d]`.
@@ -41,15 +42,15 @@ class TransformerEncoderBlock(Layer):
     Reference: Nishida et al. 2019 (Masque), section 3.1.2, masque-01; Vaswani et al. 2017.
     """
 
-    def __init__(self, num_heads, intermediate_dim, dropout=0.0, stddev=0.02, **kwargs):
+    def __init__(self, num_heads, intermediate_dim, dropout=0.0, initializer=0.02, **kwargs):
         super().__init__(**kwargs)
         self.num_heads = num_heads
         self.intermediate_dim = intermediate_dim
         self.dropout = dropout
-        self.stddev = stddev
+        self.initializer = initializer
         dtype = self.dtype_policy
         self.attention = MultiHeadAttention(
-            num_heads, dropout, stddev, dtype=dtype, name="attention"
+            num_heads, dropout, initializer, dtype=dtype, name="attention"
         )
         self.attention_residual = Residual(dropout, dtype=dtype, name="attention_residual")
         self.second = self.second_sublayer()
@@ -58,7 +59,7 @@ class TransformerEncoderBlock(Layer):
     def second_sublayer(self):
         """Builds the layer after the self-attention; a subclass may return a different layer."""
         return FeedForward(
-            self.intermediate_dim, self.stddev, dtype=self.dtype_policy, name="feed_forward"
+            self.intermediate_dim, self.initializer, dtype=self.dtype_policy, name="feed_forward"
         )
 
     def build(self, x_shape):
@@ -108,7 +109,7 @@ class RecurrentEncoderBlock(TransformerEncoderBlock):
 
     def build(self, x_shape):
         self.second = BidirectionalLSTM(
-            x_shape[-1] // 2, stddev=self.stddev, dtype=self.dtype_policy, name="lstm"
+            x_shape[-1] // 2, initializer=self.initializer, dtype=self.dtype_policy, name="lstm"
         )
         super().build(x_shape)
 

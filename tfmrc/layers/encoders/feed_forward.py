@@ -11,8 +11,8 @@ class FeedForward(Layer):
 
     Args:
         intermediate_dim: int. Inner width.
-        stddev: float. Standard deviation of the initial weights; None for Glorot uniform. Default:
-            0.02.
+        initializer: float, str or initializer. That of the initial weights; a float is the standard
+            deviation of a normal one, None Glorot uniform. Default: 0.02.
         output_dim: int. Width of the output; None for the width of the input. Default: None.
         activation: str or function. `f`, the name of a Keras activation or a function, which is
             saved if it is registered with Keras. Default: "gelu" (exact, as in Masque).
@@ -33,15 +33,17 @@ class FeedForward(Layer):
     Liu et al. 2018 (SAN), section 2, san-01 (with "relu").
     """
 
-    def __init__(self, intermediate_dim, stddev=0.02, output_dim=None, activation="gelu", **kwargs):
+    def __init__(
+        self, intermediate_dim, initializer=0.02, output_dim=None, activation="gelu", **kwargs
+    ):
         super().__init__(**kwargs)
         self.intermediate_dim = intermediate_dim
-        self.stddev = stddev
+        self.initializer = initializer
         self.output_dim = output_dim
         self.activation = keras.activations.get(activation)
 
     def build(self, input_shape):
-        options = {"stddev": self.stddev, "dtype": self.dtype_policy}
+        options = {"initializer": self.initializer, "dtype": self.dtype_policy}
         self.inner = linear(self.intermediate_dim, name="inner", **options)
         self.outer = linear(self.output_dim or input_shape[-1], name="outer", **options)
         self.inner.build(input_shape)

@@ -16,8 +16,8 @@ class Highway(Layer):
     Args:
         num_layers: int. Number of layers. Default: 2.
         dropout: float. Dropout rate on each layer's input. Default: 0.0.
-        stddev: float. Standard deviation of the initial weights; None for Glorot uniform. Default:
-            0.02.
+        initializer: float, str or initializer. That of the initial weights; a float is the standard
+            deviation of a normal one, None Glorot uniform. Default: 0.02.
         activation: str or function. `f`, the name of a Keras activation or a function, which is
             saved if it is registered with Keras. Default: "relu".
 
@@ -38,11 +38,11 @@ class Highway(Layer):
     is the share of the input, `1 - g` here (equivalent with negated `W_g` and `b_g`).
     """
 
-    def __init__(self, num_layers=2, dropout=0.0, stddev=0.02, activation="relu", **kwargs):
+    def __init__(self, num_layers=2, dropout=0.0, initializer=0.02, activation="relu", **kwargs):
         super().__init__(**kwargs)
         self.num_layers = num_layers
         self.dropout = dropout
-        self.stddev = stddev
+        self.initializer = initializer
         self.activation = keras.activations.get(activation)
         self.dropouts = [
             Dropout(dropout, dtype=self.dtype_policy, name=f"dropout_{i}")
@@ -51,7 +51,7 @@ class Highway(Layer):
 
     def build(self, input_shape):
         dim = input_shape[-1]
-        options = {"stddev": self.stddev, "dtype": self.dtype_policy}
+        options = {"initializer": self.initializer, "dtype": self.dtype_policy}
         self.transforms = [
             linear(dim, name=f"transform_{i}", **options) for i in range(self.num_layers)
         ]

@@ -1,22 +1,32 @@
 """The affine map used by all layers."""
 
+from typing import Any
+
 import keras
 
 from tfmrc.layers.encoders.dense import Dense
 
 
-def normal(stddev: float = 0.02) -> keras.initializers.Initializer:
-    """Returns a new N(0, stddev) initializer, one per weight because an object draws once."""
-    return keras.initializers.RandomNormal(stddev=stddev)
+def initial(initializer: Any = 0.02) -> Any:
+    """Returns an initializer for one weight, a new one because an object draws once.
+
+    Args:
+        initializer: float, str, initializer or None. A float is the standard deviation of a normal
+            one, None Glorot uniform. Default: 0.02.
+    """
+    if isinstance(initializer, int | float):
+        return keras.initializers.RandomNormal(stddev=initializer)
+    if isinstance(initializer, keras.initializers.Initializer):
+        return initializer.clone()
+    return initializer or "glorot_uniform"
 
 
-def linear(units: int, *, stddev: float | None = 0.02, **arguments) -> Dense:
-    """Returns a dense layer without activation, with weights from N(0, stddev) and zero biases.
+def linear(units: int, *, initializer: Any = 0.02, **arguments) -> Dense:
+    """Returns a dense layer without activation and with zero biases.
 
     Args:
         units: int. Width of the output.
-        stddev: float. Standard deviation of the initial weights; None for Glorot uniform.
-            Default: 0.02.
+        initializer: float, str, initializer or None. As for `initial`. Default: 0.02.
         **arguments: Further arguments of `keras.layers.Dense`.
 
     Example:
@@ -26,5 +36,4 @@ def linear(units: int, *, stddev: float | None = 0.02, **arguments) -> Dense:
 
     Reference: Nishida et al. 2019 (Masque), appendix A.1.
     """
-    initializer = "glorot_uniform" if stddev is None else normal(stddev)
-    return Dense(units, kernel_initializer=initializer, **arguments)
+    return Dense(units, kernel_initializer=initial(initializer), **arguments)

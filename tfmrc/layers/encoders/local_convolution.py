@@ -16,7 +16,8 @@ class LocalConvolution(Layer):
 
     Args:
         width: int. Number of words in the window, an odd number. Default: 5.
-        stddev: float. Standard deviation of the initial weights. Default: 0.02.
+        initializer: float, str or initializer. That of the initial weights; a float is the standard
+            deviation of a normal one. Default: 0.02.
 
     Call arguments:
         x: `[..., n, d]`.
@@ -36,14 +37,14 @@ class LocalConvolution(Layer):
     purpose.
     """
 
-    def __init__(self, width=5, stddev=0.02, **kwargs):
+    def __init__(self, width=5, initializer=0.02, **kwargs):
         super().__init__(**kwargs)
         self.width = width
-        self.stddev = stddev
+        self.initializer = initializer
 
     def build(self, x_shape):
         self.mixing = linear(
-            x_shape[-1], stddev=self.stddev, dtype=self.dtype_policy, name="mixing"
+            x_shape[-1], initializer=self.initializer, dtype=self.dtype_policy, name="mixing"
         )
         self.mixing.build((*x_shape[:-1], self.width * x_shape[-1]))
 

@@ -13,7 +13,8 @@ class AnswerPossibility(Layer):
     missing passage contributes zeros.
 
     Args:
-        stddev: float. Standard deviation of the initial weight. Default: 0.02.
+        initializer: float, str or initializer. That of the initial weight; a float is the standard
+            deviation of a normal one. Default: 0.02.
 
     Call arguments:
         passages: `[B, K, L, d]`, with BOS at the first position.
@@ -32,10 +33,11 @@ class AnswerPossibility(Layer):
     Reference: Nishida et al. 2019 (Masque), section 3.3, masque-12.
     """
 
-    def __init__(self, stddev=0.02, **kwargs):
+    def __init__(self, initializer=0.02, **kwargs):
         super().__init__(**kwargs)
-        self.stddev = stddev
-        self.score = linear(1, use_bias=False, stddev=stddev, dtype=self.dtype_policy, name="score")
+        self.score = linear(
+            1, use_bias=False, initializer=initializer, dtype=self.dtype_policy, name="score"
+        )
 
     def build(self, passages_shape):
         self.width = passages_shape[1] * passages_shape[-1]

@@ -27,8 +27,8 @@ class CopySwitch(Layer):
     Args:
         copy: bool. Whether to copy. If False, a target that is only in the source becomes UNK.
             Default: True.
-        stddev: float. Standard deviation of the initial weights; None for Glorot uniform. Default:
-            None.
+        initializer: float, str or initializer. That of the initial weights; a float is the standard
+            deviation of a normal one, None Glorot uniform. Default: None.
 
     Call arguments:
         folded: `[B, T, d]`, the output of the attention.
@@ -55,12 +55,11 @@ class CopySwitch(Layer):
     Reference: Xiao et al. 2018 (DAANET), output layer, daanet-12, daanet-13 and daanet-14.
     """
 
-    def __init__(self, copy=True, stddev=None, **kwargs):
+    def __init__(self, copy=True, initializer=None, **kwargs):
         super().__init__(autocast=False, **kwargs)  # log-probabilities stay float32
         self.copy = copy
-        self.stddev = stddev
         if copy:
-            self.switch = linear(1, stddev=stddev, name="switch", dtype=self.dtype_policy)
+            self.switch = linear(1, initializer=initializer, name="switch", dtype=self.dtype_policy)
 
     def build(self, folded_shape, previous_shape):
         if self.copy:

@@ -32,7 +32,8 @@ class PointerGenerator(Layer):
 
     Args:
         num_sources: int. Number of sources n.
-        stddev: float. Standard deviation of the initial weights. Default: 0.02.
+        initializer: float, str or initializer. That of the initial weights; a float is the standard
+            deviation of a normal one. Default: 0.02.
 
     Call arguments:
         states: `[B, T, d]`, the decoder's output.
@@ -67,11 +68,10 @@ class PointerGenerator(Layer):
     masque-20.
     """
 
-    def __init__(self, num_sources, stddev=0.02, **kwargs):
+    def __init__(self, num_sources, initializer=0.02, **kwargs):
         super().__init__(autocast=False, **kwargs)  # log-probabilities stay float32
         self.num_sources = num_sources
-        self.stddev = stddev
-        options = {"stddev": stddev, "dtype": self.dtype_policy}
+        options = {"initializer": initializer, "dtype": self.dtype_policy}
         self.attentions = [
             AdditiveAttention(name=f"copy_attention_{i}", **options) for i in range(num_sources)
         ]

@@ -1,9 +1,6 @@
 """Dropout with a different mask on every replica."""
 
-import random
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable
 from typing import Any
 
 import keras
@@ -16,18 +13,6 @@ from tfmrc.ops.replica import replica_id
 # layers with neighbouring seeds. Below 2**31, the largest seed that every backend supports.
 _REPLICA_STRIDE = 1_640_531_527
 
-_seeds: ContextVar[random.Random | None] = ContextVar("seeds", default=None)
-
-
-@contextmanager
-def seeds_from(seed: int | None) -> Iterator[None]:
-    """Draws the seeds of layers without one from a seed of their model; None: from Keras' state."""
-    token = _seeds.set(None if seed is None else random.Random(seed))
-    try:
-        yield
-    finally:
-        _seeds.reset(token)
-
 
 class ReplicaSeedGenerator(keras.random.SeedGenerator):
     """A seed generator with different seeds on every replica.
@@ -39,12 +24,6 @@ class ReplicaSeedGenerator(keras.random.SeedGenerator):
         seed: int. Seed; None for a random one.
         name: str. Name of the generator.
     """
-
-    def __init__(self, seed: int | None = None, name: str | None = None, **kwargs: Any) -> None:
-        seeds = _seeds.get()
-        if seed is None and seeds is not None:
-            seed = seeds.randrange(2**31)
-        super().__init__(seed, name=name, **kwargs)
 
     def next(self, ordered: bool = True) -> Any:
         return replica_seed(super().next(ordered))
@@ -123,3 +102,10 @@ class Dropout(Layer):
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         return input_shape
+
+
+def seed_dropout(layers: Iterable[Any], seed: int | None) -> None:
+    """Derives the seeds of dropout without a seed of its own from one; leaves them with None."""
+    for number, layer in enumerate(layers if seed is not None else ()):
+        if isinstance(layer, Dropout) and layer.rate and layer.seed is None:
+            layer.seed_generator.state.assign([seed + number, 0])

@@ -1,5 +1,6 @@
 """Custom gradients, which recompute values instead of storing them."""
 
+import sys
 import weakref
 from functools import wraps
 
@@ -54,9 +55,8 @@ def _give_to_graph(op):
     The registry, whose dict is private, keeps what it has for ever, and a gradient holds its graph:
     tens of MB for every model that was trained. `tests/ops/test_gradients.py` fails if it moves.
     """
-    from tensorflow.python.framework.ops import gradient_registry
-
-    entry = gradient_registry._registry[op.get_attr("_gradient_op_type").decode()]
+    registry = sys.modules["tensorflow.python.framework.ops"].gradient_registry._registry
+    entry = registry[op.get_attr("_gradient_op_type").decode()]
     gradient = entry["type"]
     held = weakref.ref(gradient)
     entry["type"] = lambda *arguments: held()(*arguments)

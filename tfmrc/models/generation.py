@@ -19,6 +19,8 @@ class GenerationMixin:
     num_generable: int
     init_cache: Callable[..., Any]
     decode_step: Callable[..., Any]
+    encode: Callable[..., Any]
+    attribute: Callable[..., Any]
 
     def generate(
         self,
@@ -104,7 +106,7 @@ class GenerationMixin:
 
     def check_parts(self, inputs):
         """Calls all that parts must have; see `Model.check_parts`."""
-        super().check_parts(inputs)
+        super().check_parts(inputs)  # type: ignore[misc]
         if getattr(self, "has_decoder", True):
             self._try_steps(inputs, inputs["target_ids"])
 

@@ -3,6 +3,7 @@
 import sys
 import weakref
 from functools import wraps
+from typing import Any
 
 import keras
 from keras import ops
@@ -58,7 +59,7 @@ def _give_to_graph(op):
     registry = sys.modules["tensorflow.python.framework.ops"].gradient_registry._registry
     entry = registry[op.get_attr("_gradient_op_type").decode()]
     gradient = entry["type"]
-    held = weakref.ref(gradient)
+    held: Any = weakref.ref(gradient)
     entry["type"] = lambda *arguments: held()(*arguments)
     op.graph.custom_gradients = [*getattr(op.graph, "custom_gradients", ()), gradient]
 

@@ -106,6 +106,7 @@ class Dropout(Layer):
 
 def seed_dropout(layers: Iterable[Any], seed: int | None) -> None:
     """Derives the seeds of dropout without a seed of its own from one; leaves them with None."""
-    for number, layer in enumerate(layers if seed is not None else ()):
-        if isinstance(layer, Dropout) and layer.rate and layer.seed is None:
+    own = [x for x in layers if isinstance(x, Dropout) and x.seed is None]
+    for number, layer in enumerate(own):
+        if seed is not None and layer.seed_generator is not None:
             layer.seed_generator.state.assign([seed + number, 0])

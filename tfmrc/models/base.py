@@ -547,7 +547,7 @@ class _Impossible(keras.metrics.Sum):
     """Counts over all epochs, without a result: logs have no such column."""
 
     def reset_state(self) -> None:
-        pass
+        """Keeps the count from one epoch to the next."""
 
     def result(self) -> dict[str, Any]:
         return {}

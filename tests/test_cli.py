@@ -181,7 +181,7 @@ def test_output_that_is_closed_or_cannot_be_written(capsys, monkeypatch):
 )
 def test_an_answer_is_printed_as_the_output_can_show_it(encoding, terminal, printed, monkeypatch):
     text = "a\x1b[31m\x9b2J\tdéjà\n\ud800 猫 😀"
-    predictor = SimpleNamespace(answer=lambda **query: SpanAnswer(text))
+    predictor = SimpleNamespace(answer=lambda **query: SpanAnswer(text), options=dict)
     monkeypatch.setattr(LOAD, lambda *_: (predictor, {}))
     output = io.TextIOWrapper(io.BytesIO(), encoding)
     monkeypatch.setattr(output, "isatty", lambda: terminal)
@@ -197,7 +197,7 @@ def test_an_answer_is_printed_before_its_page_is_written(tmp_path, monkeypatch, 
         text="An owl", words=(Word("owl", "passage", 0, 3, 6, (0.0, 0.0, 1.0)),)
     )
     answers = [written, written, SpanAnswer(text="An owl", start=0, end=6)]
-    predictor = SimpleNamespace(answer=lambda **query: answers.pop(0))
+    predictor = SimpleNamespace(answer=lambda **query: answers.pop(0), options=dict)
     monkeypatch.setattr(LOAD, lambda *_: (predictor, {}))
     asked = ["answer", str(tmp_path), "--question", "Who flew?", "--passage", "An owl flew."]
     page = tmp_path / "pages/of/page.html"

@@ -28,7 +28,8 @@ def add_model(parser: ArgumentParser, name: str, default: str | None = None) -> 
 def loaded(model: str, words: Sequence[str]) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Yields a predictor, export or client, and its options: those of a run and of `--option`.
 
-    TensorFlow optimises no graph meanwhile, which takes longer than one answer without it.
+    TensorFlow optimises no graph meanwhile, which takes longer than one answer without it. Of a
+    reader, which computes no word after another, it makes none.
     """
     chosen = options_of(words)
     if "://" in model and not model.startswith("hf://"):
@@ -41,12 +42,16 @@ def loaded(model: str, words: Sequence[str]) -> Iterator[tuple[Any, dict[str, An
     import tensorflow as tf
 
     from tfmrc.experiments.predictor import checked_options, load_any
+    from tfmrc.models import ExtractiveReader
 
     off = "disable_meta_optimizer"
     before = tf.config.optimizer.get_experimental_options().get(off, False)
     tf.config.optimizer.set_experimental_options({off: True})
     try:
         predictor, search = load_any(model, chosen.pop("dtype", None))
+        reader = isinstance(getattr(predictor, "model", None), ExtractiveReader)
+        tf.config.run_functions_eagerly(reader)
         yield predictor, {**search, **checked_options(predictor, chosen)}
     finally:
+        tf.config.run_functions_eagerly(False)
         tf.config.optimizer.set_experimental_options({off: before})

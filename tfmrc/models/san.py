@@ -117,7 +117,8 @@ class SAN(Model):
         ValueError: If an argument has an unknown value.
 
     Example:
-        >>>         >>> from tfmrc.models import SAN
+        >>> import numpy as np
+        >>> from tfmrc.models import SAN
         >>> model = SAN(vocabulary_size=20, word_dim=8, units=4, align_dim=4, num_exact_match=2)
         >>> batch = {
         ...     "question_ids": np.array([[5, 12]]),

@@ -566,6 +566,6 @@ class _NoteTrained(keras.callbacks.Callback):
         self._noted._note_trained({name: [value] for name, value in (logs or {}).items()})
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        count = int(ops.convert_to_tensor(self.model._impossible.total))
+        count = int(self.model._impossible.total + 0)  # the sum over replicas
         if count:
             warnings.warn(f"{count:,} targets so far, impossible, train nothing.", stacklevel=2)

@@ -1,6 +1,7 @@
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 from keras import Variable, ops
 
 from tests.layers.agreement import same_gradients
@@ -77,6 +78,26 @@ def test_padding_of_the_target_counts_for_nothing():
     x = Variable(impossible)
     (gradient,) = gradients(lambda: ops.sum(loss(TARGETS, x)), [x])
     np.testing.assert_array_equal(gradient[TARGETS == 0], 0.0)
+
+
+def test_an_impossible_target_in_a_graph_counts_as_padding():
+    loss = SequenceNLL(reduction=None)
+    real = TARGETS != 0
+    left = real & (np.cumsum(real, axis=1) != 2)  # the second word of each is impossible
+    values = np.where(left | ~real, LOG_P, np.float32(LOG_ZERO))
+    x = tf.Variable(values)
+
+    @tf.function
+    def computed():
+        with tf.GradientTape() as tape:
+            each = loss(TARGETS, x)
+        return each, tape.gradient(each, x)
+
+    each, gradient = computed()
+    count = np.maximum(left.sum(axis=1, keepdims=True), 1).astype("float64")
+    expected = -np.where(left, LOG_P.astype("float64"), 0.0).sum(axis=1) / count[:, 0]
+    np.testing.assert_allclose(each, expected, rtol=1e-6)
+    np.testing.assert_allclose(gradient, np.where(left, -1.0 / count, 0.0), rtol=1e-6)
 
 
 def test_no_answerable_example_gives_zero():

@@ -8,8 +8,7 @@ from typing import Any
 from tfmrc.data import Example, RecordError, read_table
 from tfmrc.evaluation import Prediction
 from tfmrc.experiments.answering import Asked, predictions_of
-from tfmrc.experiments.predictor import load_with
-from tfmrc.experiments.settings import Experiment
+from tfmrc.experiments.predictor import load_saved
 
 __all__ = ["COLUMNS", "Answerer", "columns_of"]
 
@@ -41,8 +40,6 @@ class Answerer:
         batch_size: int. Rows that the model reads at once. Default: 32.
         threads: int or None. Threads of TensorFlow, if nothing has computed in the process; None
             for all cores. Default: None.
-        settings: `Experiment` or None. Settings of a run, in place of those in its folder.
-            Default: None.
         **options: Options of the predictor.
 
     Example:
@@ -69,7 +66,6 @@ class Answerer:
         columns: Mapping[str, Any] | None = None,
         batch_size: int = 32,
         threads: int | None = None,
-        settings: Experiment | None = None,
         **options: Any,
     ):
         self.model = str(model)
@@ -77,8 +73,7 @@ class Answerer:
         self.columns = dict(columns or {})
         self.batch_size = batch_size
         self.threads = threads
-        self.options = options
-        self._how = pickle.dumps((settings, options))
+        self._options = pickle.dumps(options)
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
         """Returns the answers to a batch.
@@ -99,7 +94,7 @@ class Answerer:
 
     def answers(self, records: Iterable[Example | RecordError]) -> Iterator[Prediction]:
         """Yields a `Prediction` per example, and in the place of a broken record its error."""
-        predictor, options = _loaded(self.model, self.threads, self._how)
+        predictor, options = _loaded(self.model, self.threads, self._options)
         task = predictor.task(self.task).name
         given = list(map(Asked.of(predictor, task).or_error, records))
         return predictions_of(predictor, given, task, options, self.batch_size)
@@ -116,11 +111,10 @@ def columns_of(predictions: Iterable[Prediction]) -> dict[str, list[Any]]:
 
 
 @cache
-def _loaded(model: str, threads: int | None, how: bytes) -> tuple[Any, dict[str, Any]]:
+def _loaded(model: str, threads: int | None, options: bytes) -> tuple[Any, dict[str, Any]]:
     if threads is not None:
         import tensorflow as tf
 
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         tf.config.threading.set_inter_op_parallelism_threads(1)
-    predictor, options = load_with(model, *pickle.loads(how))
-    return predictor, options
+    return load_saved(model, pickle.loads(options))

@@ -25,8 +25,7 @@ from ray.data.datasource import BlockBasedFileDatasink, Datasource, ReadTask
 from tfmrc.data import Example, RecordError
 from tfmrc.data.stream import OnError
 from tfmrc.experiments.answering import WINDOW, Asked, digest_of, predictor_digest
-from tfmrc.experiments.predictor import load_with, settings_of
-from tfmrc.experiments.settings import Experiment
+from tfmrc.experiments.predictor import load_saved, settings_of
 from tfmrc.experiments.sources import question_stream, table_columns
 from tfmrc.integrations.batch import Answerer, columns_of
 from tfmrc.utils.batches import batches_of
@@ -50,7 +49,6 @@ def predict(
     questions: str,
     output: str,
     *,
-    settings: Experiment | None = None,
     options: Mapping[str, Any] | None = None,
     task: str | None = None,
     columns: Mapping[str, Any] | None = None,
@@ -76,7 +74,7 @@ def predict(
             of `tfmrc.predict`; local or of fsspec (`"s3://..."`).
         output: str. Folder of the answers, local (shared by all machines) or of pyarrow
             (`"s3://..."`).
-        settings, options, task, columns, on_error: As of `tfmrc.experiments.predict`.
+        options, task, columns, on_error: As of `tfmrc.experiments.predict`.
         batch_size: int or None. Rows that the model reads at once; None for that of the run's
             settings, or 32. Default: None.
         lines: bool. Whether to write JSON lines as `tfmrc predict` does, instead of Parquet.
@@ -104,12 +102,12 @@ def predict(
     """
     files = Files.of(questions)
     model, output = (_absolute(model) if Path(model).exists() else model), _absolute(output)
-    settings = settings_of(model, settings)
+    settings = settings_of(model)
     with suppress(RuntimeError):
         import tensorflow as tf
 
         tf.config.set_visible_devices([], "GPU")  # they are the actors'
-    predictor, chosen = load_with(model, settings, options)
+    predictor, chosen = load_saved(model, options)
     name = predictor.task(task).name
     if batch_size is None:
         batch_size = 32 if settings is None else settings.evaluation.batch_size
@@ -124,7 +122,7 @@ def predict(
     done = _done(output, [digest, name, dict(sorted(chosen.items()))])
     answerer = Answerer(
         model, task=name, batch_size=batch_size, threads=max(1, int(cpus_per_actor)),
-        settings=settings, **(options or {}),
+        **(options or {}),
     )  # fmt: skip
     with _cluster(address):
         count = _number_of_actors(actors, cpus_per_actor, gpus_per_actor)

@@ -7,6 +7,7 @@ import json
 import logging
 import re
 import socket
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
@@ -217,6 +218,18 @@ def test_too_many_requests_at_a_time_get_429_and_clients_repeat_them(server):
             gate.open()
             assert repeated.result()["text"] == ["again!"]
         assert [each.result().status_code for each in running] == [200] * LIMITS.requests
+
+
+def test_calls_that_ended_hold_no_message(models):
+    with serve(models, limits=Limits(body_bytes=2**21, words=10)) as server:
+        tracemalloc.start()
+        try:
+            for _ in range(5):
+                assert "words" in grpc_code(server, ["x" * 2**20])[1]
+            kept, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert kept < 2 * 2**20
 
 
 def test_a_request_that_takes_too_long_is_504(server, limits):

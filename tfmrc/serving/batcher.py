@@ -18,27 +18,12 @@ __all__ = ["Batcher"]
 #: Outputs with a column for each word or candidate, by the output that tells the count per row.
 RAGGED = {
     "num_words": (
-        (
-            "words",
-            "sources",
-            "source_texts",
-            "word_passages",
-            "word_starts",
-            "word_ends",
-            "mixture",
-        ),
+        "words sources source_texts word_passages word_starts word_ends mixture".split(),
         lambda counts: counts,
     ),
     "answer_starts": (
-        (
-            "answers",
-            "answer_starts",
-            "questions",
-            "probabilities",
-            "log_probabilities",
-            "finished",
-            "truncated",
-        ),
+        "answers answer_starts questions probabilities log_probabilities finished "
+        "truncated".split(),
         lambda starts: (starts >= 0).sum(axis=1),
     ),
 }

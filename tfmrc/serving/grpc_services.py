@@ -77,7 +77,7 @@ class _Calls:
     def handler(self, method: str, request_class: Any, work: Work) -> grpc.RpcMethodHandler:
         """Returns a handler with a line in the access log; errors end the call with their code."""
 
-        async def handle(messages: AsyncIterator[bytes], context: Any) -> bytes:
+        async def handle(_: AsyncIterator[bytes], context: Any) -> bytes:
             metadata = {key: value for key, value in context.invocation_metadata()}
             call = Call("gRPC", method, client=context.peer())
             call.id = metadata.get("x-request-id", call.id)[:128]
@@ -86,7 +86,7 @@ class _Calls:
             with self.service.record(call), self.service.buffer() as add:
                 try:
                     self.service.check_key(metadata)
-                    request = await self._receive(messages, call, add, request_class)
+                    request = await self._receive(context, call, add, request_class)
                     reply = (await work(call, request, context)).SerializeToString()
                     call.bytes_out = len(reply)
                 except DecodeError as error:
@@ -103,12 +103,13 @@ class _Calls:
 
         return grpc.stream_unary_rpc_method_handler(handle)
 
-    async def _receive(self, messages: Any, call: Call, add: Any, request_class: Any) -> Any:
+    async def _receive(self, context: Any, call: Call, add: Any, request_class: Any) -> Any:
         seconds = self.service.limits.receive_seconds
         try:
             async with self._receiving:
                 async with asyncio.timeout(seconds):
-                    message = await anext(messages, b"")
+                    # The iterator of messages would hold the message after the call.
+                    message = await context.read() or b""
                 call.bytes_in = len(message)
                 add(len(message))
                 return await self.service.read(request_class.FromString, message)

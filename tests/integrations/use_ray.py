@@ -117,15 +117,17 @@ def forms() -> None:
     """Files of each form, local and of fsspec; the same command again computes nothing."""
     for kind, name in (("jsonl", "jsonl/*"), ("csv", "csv/*"), ("parquet", "parquet/*.parquet")):
         output = PLACE / f"answers-{kind}"
-        predict(str(READER), str(PLACE / name), str(output), **HOW)
+        errors = predict(str(READER), str(PLACE / name), str(output), **HOW)
+        assert errors == FILES
         check(output, kind)
     output = PLACE / "answers-jsonl"
     files = sorted(output.iterdir())
     assert len(files) == FILES * ROWS / 32  # small files were not joined to one block
-    predict(str(READER), str(PLACE / "jsonl/*"), str(output), **HOW)
+    assert predict(str(READER), str(PLACE / "jsonl/*"), str(output), **HOW) == FILES
     assert sorted(output.iterdir()) == files
     output = PLACE / "answers-zip"
-    predict(str(READER), f"zip://*.jsonl::{PLACE}/all.zip", str(output), lines=True, **HOW)
+    zipped = f"zip://*.jsonl::{PLACE}/all.zip"
+    assert predict(str(READER), zipped, str(output), lines=True, **HOW) == FILES
     lines = PLACE / "lines.jsonl"
     lines.write_text("".join(path.read_text() for path in sorted(output.glob("*.jsonl"))))
     whole = read_predictions(lines)
@@ -197,7 +199,8 @@ def full_disk() -> None:
 
 def main() -> None:
     if PART == "one":
-        return predict(str(READER), str(PLACE / "jsonl/*"), sys.argv[3], **HOW)
+        predict(str(READER), str(PLACE / "jsonl/*"), sys.argv[3], **HOW)
+        return
     if PART == "disk":
         output = sys.argv[3]
         try:

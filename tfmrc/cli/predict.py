@@ -6,6 +6,7 @@ without questions is one of passages, about which a model that asks is asked. A 
 the exit status 1.
 """
 
+import sys
 from argparse import ArgumentParser, Namespace
 
 from tfmrc.cli.parsing import (
@@ -87,7 +88,7 @@ def _run_ray(options: Namespace) -> int:
         raise ImportError("--engine ray needs Ray: pip install tfmrc[ray]") from error
     if not options.output:
         raise ValueError("--engine ray writes a folder: add --output FOLDER")
-    predict(
+    errors = predict(
         options.run,
         options.input,
         options.output,
@@ -101,4 +102,6 @@ def _run_ray(options: Namespace) -> int:
         gpus_per_actor=options.gpus_per_actor,
         options=options_of(options.option),
     )
-    return 0
+    if errors:
+        print(f"{errors:,} rows have an error in place of an answer.", file=sys.stderr)
+    return 1 if errors else 0

@@ -16,6 +16,8 @@ from typing import Any
 
 import fsspec
 import pyarrow as pa
+import pyarrow.dataset as pa_dataset
+import pyarrow.json as pa_json
 import ray
 from fsspec.implementations.local import LocalFileSystem
 from ray.data.block import BlockMetadata
@@ -60,7 +62,7 @@ def predict(
     actors: int | None = None,
     cpus_per_actor: float = 1,
     gpus_per_actor: float = 0,
-) -> None:
+) -> int:
     """Answers the questions of many files into a folder of files, in no order.
 
     Every row gives one answer, or its `error`. The same command continues what was interrupted: it
@@ -87,6 +89,9 @@ def predict(
             Default: None.
         cpus_per_actor: float. CPUs of each. Default: 1.
         gpus_per_actor: float. GPUs of each. Default: 0.
+
+    Returns:
+        The number of rows with an `error` in the output.
 
     Raises:
         FileNotFoundError: If no file has such a name.
@@ -145,6 +150,7 @@ def predict(
             answers.write_datasink(_Lines(output, rows_per_file))
         else:
             answers.write_parquet(output, min_rows_per_file=rows_per_file)
+    return _errors(output, lines)
 
 
 @dataclass(frozen=True)
@@ -271,6 +277,18 @@ def _done(output: str, facts: Iterable[Any]) -> str:
             f"Name another one. Received: output={output}"
         )
     return f"{output.rstrip('/')}.done/{name}"
+
+
+def _errors(output: str, lines: bool) -> int:
+    system, path = fsspec.url_to_fs(output)
+    if not system.exists(path):  # there was no question
+        return 0
+    schema = pa.schema([("error", _TEXT)])
+    parse = pa_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+    read = pa_json.ReadOptions(block_size=2**24)  # more than any line
+    form = pa_dataset.JsonFileFormat(parse_options=parse, read_options=read)
+    found = pa_dataset.dataset(path, schema, form if lines else "parquet", system)
+    return int(found.count_rows(filter=pa_dataset.field("error").is_valid()))
 
 
 def _number_of_actors(actors: int | None, cpus: float, gpus: float) -> int:

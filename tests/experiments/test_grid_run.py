@@ -159,19 +159,14 @@ def test_an_export_has_the_scores_of_its_model_and_options_alone(place, monkeypa
     assert ours["Model"] == limited["Model"] == f"sha256 {digest[:16]}"
     seen: list[dict[str, Any]] = []
     monkeypatch.setattr(SANPredictor, "export", lambda _, path, **given: seen.append(given) or path)
-    for details, setting in (
-        (ours, "ranker=null"),
-        (ours, "options.max_length=3"),
-        (limited, "options.max_length=3"),
-        ({"Model": "sha256 0"}, "ranker=null"),
-    ):
+    limit = {"max_length": 3}
+    for details, options in ((ours, {}), (ours, limit), (limited, limit), ({"Model": "0"}, {})):
         scores.write_text(json.dumps({"details": details}))
-        changed = experiments.load(run / "config.yaml", f"evaluation.{setting}")
-        experiments.export(run, place / "export" / "1", settings=changed)
+        experiments.export(run, place / "export" / "1", options=options)
     shutil.rmtree(scores.parent)
     assert ["squad" in given["metrics"] for given in seen] == [True, False, True, False]
     with pytest.raises(ValueError, match="which only training can change.*seed=7"):
-        experiments.export(run, settings=experiments.load(run / "config.yaml", "seed=7"))
+        experiments.evaluate(run, settings=experiments.load(run / "config.yaml", "seed=7"))
 
 
 def test_tags_and_vectors(place):

@@ -107,16 +107,9 @@ def checked_options(predictor: Any, options: Mapping[str, Any]) -> Mapping[str, 
     return options
 
 
-def settings_of(folder: str | Path, given: Experiment | None = None) -> Experiment | None:
-    """Returns the settings of a run, or the given ones in their place; None for another folder.
-
-    Raises:
-        ValueError: If the given ones differ in what only training can change.
-    """
+def settings_of(folder: str | Path) -> Experiment | None:
+    """Returns the settings of a run; None for another folder."""
     path = Path(folder)
-    if given is not None:
-        folders.check_trained(given, path)
-        return given
     return load_settings(path / folders.CONFIG) if folders.is_run(path) else None
 
 

@@ -19,7 +19,6 @@ def export(
     folder: str | Path,
     to: str | Path | None = None,
     *,
-    settings: Experiment | None = None,
     options: Mapping[str, Any] | None = None,
     overwrite: bool = False,
 ) -> Path:
@@ -29,8 +28,6 @@ def export(
         folder: str or path. A run, a saved predictor or a reader of Hugging Face.
         to: str, path or None. `FOLDER/NAME/VERSION`. Default: the next version below
             `savedmodels/NAME`, with the name of the run or of the folder.
-        settings: `Experiment` or None. Settings of the run, in place of those in its folder.
-            Default: None.
         options: dict or None. Options of the predictor, fixed in the export, beside those of a
             run's settings; `dtype` for a reader of Hugging Face. Default: None.
         overwrite: bool. Whether an existing version is replaced. Default: False.
@@ -40,10 +37,10 @@ def export(
 
     Raises:
         FileNotFoundError: If the folder is none of these.
-        ValueError: If the run is not trained, or has other settings.
+        ValueError: If the run is not trained.
         FileExistsError: If the version exists.
     """
-    settings = settings_of(folder, settings)
+    settings = settings_of(folder)
     predictor, chosen = load_with(folder, settings, options)
     metrics, name = dict(predictor.metrics), Path(folder).resolve().name
     if settings is not None:

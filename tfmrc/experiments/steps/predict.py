@@ -16,7 +16,6 @@ from tfmrc.experiments.answering import (
     write_answers,
 )
 from tfmrc.experiments.predictor import load_with, settings_of
-from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import print_broken_records, question_stream, table_columns
 from tfmrc.predictors.result import not_found
 from tfmrc.utils.pipes import print_json, print_text
@@ -33,7 +32,6 @@ def predict(
     questions: str | Path,
     output: str | Path | None = None,
     *,
-    settings: Experiment | None = None,
     options: Mapping[str, Any] | None = None,
     task: str | None = None,
     form: Form | None = None,
@@ -51,8 +49,6 @@ def predict(
             interrupted command is continued: predictions of the same model, options and examples
             are not computed again. A file with other content is left unchanged. Default: standard
             output.
-        settings: `Experiment` or None. Settings of the run, in place of those in its folder.
-            Default: None.
         options: dict or None. Options of the predictor, such as `num_beams`, beside those of a
             run's settings; `dtype` for a reader of Hugging Face. Default: None.
         task: str or None. Name of a task of the predictor; for Masque a style. Default: the first
@@ -71,14 +67,14 @@ def predict(
 
     Raises:
         FileNotFoundError: If the folder is none of these.
-        ValueError: If the run is not trained or has other settings, the task is unknown, a line is
-            broken, two examples have the same id, or `output` is the input or has other content.
+        ValueError: If the run is not trained, the task is unknown, a line is broken, two examples
+            have the same id, or `output` is the input or has other content.
     """
     if output is not None:
         if form not in (None, "full"):
             raise ValueError(f"A file holds the full form. Received: --format {form}")
         _check_output(Path(output), Path(questions))
-    settings = settings_of(folder, settings)
+    settings = settings_of(folder)
     usual = None if settings is None else table_columns(settings)
     stream = question_stream(questions, columns, usual, on_error, labels="none")
     predictor, chosen = load_with(folder, settings, options)

@@ -149,14 +149,14 @@ def compare(folder: Path, model: str, most: int) -> None:
             )
 
 
-def files(folder: Path, gigabytes: float) -> None:
+def files(folder: Path, gigabytes: float, words: int) -> None:
     """Reads links to one file through Ray and answers nothing."""
     import ray
 
     from tfmrc.experiments.answering import Asked, digest_of
     from tfmrc.integrations.ray import Files, Questions
 
-    write(folder / "0.parquet", 100_000, 300)
+    write(folder / "0.parquet", 30_000_000 // words, words)
     size = (folder / "0.parquet").stat().st_size
     for number in range(1, round(gigabytes * 1e9 / size)):
         (folder / f"{number}.parquet").symlink_to(folder / "0.parquet")
@@ -185,6 +185,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=1000)
     parser.add_argument("--model", default="ready")
     parser.add_argument("--gigabytes", type=float, default=10)
+    parser.add_argument("--words", type=int, default=300, help="of a passage, for files")
     options = parser.parse_args()
     with TemporaryDirectory() as folder:
         if options.part == "memory":
@@ -192,7 +193,7 @@ def main() -> None:
         elif options.part == "ray":
             compare(Path(folder), options.model, options.questions)
         else:
-            files(Path(folder), options.gigabytes)
+            files(Path(folder), options.gigabytes, options.words)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ def masque(folder):
     ).history  # fmt: skip
     model.save_weights(f"{folder}/masque.weights.h5")
     outputs = model.predict(validation[0], batch_size=8, verbose=0)
+    model.fit(x, y, sample_weight=weight, batch_size=8, verbose=0)  # goes on from the averages
     return outputs | {name: np.array(history[name]) for name in ("loss", "val_loss")}
 
 
@@ -69,7 +70,7 @@ def resumed(folder):
     x, y = np.ones((12, 2), "float32"), np.ones((12, 1), "float32")
 
     def fit(name, *callbacks, x=x):
-        keras.utils.set_random_seed(1)
+        keras.utils.set_random_seed(1)  # imports TensorFlow
         model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1, name="dense")])
         model.compile(training.AdamW(0.1), "mse")
         run = training.callbacks(f"{folder}/{name}", monitor=None, every_steps=3)
@@ -97,12 +98,12 @@ def resumed(folder):
 def main(folder):
     results = {}
     for part in (masque, san, resumed):
+        if keras.backend.backend() != "jax" or "tensorflow" in sys.modules:
+            raise RuntimeError(f"Not on JAX alone. Received: backend={keras.backend.backend()}")
         results |= {f"{part.__name__}/{name}": x for name, x in part(folder).items()}
     for path, value in zip(multipliers.PATHS, multipliers.updated(multipliers.RATES), strict=True):
         results[f"multipliers/{path}"] = value
     np.savez(f"{folder}/results.npz", **results)
-    if keras.backend.backend() != "jax" or "tensorflow" in sys.modules:
-        raise RuntimeError(f"Not on JAX alone. Received: backend={keras.backend.backend()}")
 
 
 if __name__ == "__main__":

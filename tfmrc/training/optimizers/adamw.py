@@ -56,6 +56,13 @@ class LeanAdam(keras.optimizers.Adam):
             if average is not None:
                 updates.descend(average, rest, average - variable)
 
+    def finalize_variable_values(self, var_list: Sequence[Any]) -> None:
+        """Leaves the averages in the weights when `fit` ends, if there are any."""
+        super().finalize_variable_values(var_list)
+        for variable in var_list if self.use_ema else ():
+            # On JAX it is the average's own memory, which the next `fit` must not give up twice.
+            variable.assign(ops.copy(variable))
+
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class AdamW(LearningRateMultipliers, LeanAdam):

@@ -12,6 +12,7 @@ from tfmrc.evaluation import (
     score_answers,
     score_ranking,
     score_squad,
+    summary,
 )
 
 PAPER = {"Masque": {"rouge_l": 69.77}, "Bing": {"mrr": 35.0}}
@@ -110,6 +111,17 @@ def test_differences_are_those_of_the_scores_that_both_have(tmp_path):
     text = report.markdown()
     assert "| model – coin | +50.00 [+" in text
     assert "model – few" not in text
+
+
+def test_the_summary_has_the_share_of_refused_questions_where_some_have_no_answer():
+    known = {"a": ["a mill"], "b": [], "c": []}
+    given = {"a": "a mill", "b": "", "c": "owl"}
+    report = Report("reader", dataset="own", split="test")
+    report.add("reader", score_squad({"a": "a mill"}, {"a": ["a mill"]}))
+    report.add("reader", score_squad(given, known, version="2.0").prefixed("squad_2"))
+    _, header, scores = summary(report)
+    assert header.endswith("Rightly refused")
+    assert scores.split()[-3] == "50.0" and len(header.split("Exact")) == 2
 
 
 def test_other_files_are_no_reports(tmp_path):

@@ -6,12 +6,14 @@ from tfmrc.evaluation.metrics.resampling import Interval, PairedTest, bootstrap
 from tfmrc.evaluation.reports.report import Report
 
 FIRST = ("f1", "exact_match", "rouge_l", "bleu_1", "bleu_4")
+REFUSED = "squad_2_no_answer_accuracy"
 COLUMNS, SYSTEMS = 2, 7
 
 
 def summary(report: Report) -> list[str]:
     """Returns at most eleven lines: two scores of each system, in percent.
 
+    Where some questions have no answer, a third column has the share of these that are refused.
     A score of a single run has its interval, the mean of several its deviation. Differences, with
     intervals for the same examples, are those of the first system to the first one that it is
     compared with; in a table of variants, of each variant to the first.
@@ -50,10 +52,12 @@ def _names(report: Report) -> list[str]:
     names = list(dict.fromkeys(name for rows in report.systems.values() for name in rows))
     main = [name for name in names if not report.tables[name]]
     chosen = [name for first in FIRST for name in main if name == first]
-    return (chosen or main)[:COLUMNS]
+    return [*(chosen or main)[:COLUMNS], *(name for name in main[COLUMNS:] if name == REFUSED)]
 
 
 def _label(report: Report, name: str) -> str:
+    if name == REFUSED:
+        return "Rightly refused"
     return next(rows[name].label for rows in report.systems.values() if name in rows)
 
 

@@ -9,6 +9,7 @@ import tfmrc
 from tests.running import eagerly
 from tfmrc import cli, encoders, experiments, models, preprocessing
 from tfmrc.data import read_table
+from tfmrc.experiments.steps import evaluate as evaluating
 
 QUESTIONS = """Nr,question,context,answer,author
 1,Who flew?,=An owl flew.,An owl,Ann
@@ -54,6 +55,22 @@ def test_a_table_of_answers_is_training_data(suffix, reader, tmp_path, monkeypat
     )
     assert cli.main(command) == 1  # it may have been corrected
     assert "written to a new file" in capsys.readouterr().err
+
+
+def test_blank_answers_of_another_file_mean_what_they_did_in_the_training(
+    reader, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("q.csv").write_text(QUESTIONS)
+    chosen = {"on_error": "skip", "encoder": "minilm"}
+    for blank, count in (("unknown", None), ("none", 1)):
+        experiments.init(blank, model="reader", data="q.csv", blank_answers=blank, **chosen)
+        settings = experiments.load(f"{blank}.yaml")
+        monkeypatch.setattr(evaluating, "settings_of", lambda _, of_run=settings: of_run)
+        with eagerly():
+            [report] = experiments.evaluate(reader, "q.csv", on_error="skip")
+        refused = report.systems["reader"].get("squad_2_no_answer_accuracy")
+        assert (refused and refused.size) == count
 
 
 def test_passages_without_questions_need_a_model_that_asks(reader, tmp_path, capsys):

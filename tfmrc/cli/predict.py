@@ -61,7 +61,7 @@ def run(options: Namespace) -> int:
     from tfmrc import experiments
     from tfmrc.data.formats.detect import has_questions
     from tfmrc.experiments.predictor import settings_of
-    from tfmrc.experiments.sources import table_columns
+    from tfmrc.experiments.sources import table_options
     from tfmrc.experiments.steps.tables import SHEETS
 
     columns = columns_of(options.columns)
@@ -71,8 +71,7 @@ def run(options: Namespace) -> int:
     is_table = str(options.output).endswith(SHEETS)
     if not is_table and options.sort:
         raise ValueError(f"--sort needs a table: --output FILE.csv. Received: {options.output}")
-    settings = settings_of(options.run)
-    known = {} if settings is None else table_columns(settings) or {}
+    known = table_options(settings_of(options.run)).get("columns") or {}
     if not has_questions(options.input, {**known, **columns}):
         return 1 if experiments.ask_table(*files, sort=options.sort, **usual) else 0
     usual |= {"task": options.task, "form": options.format}

@@ -12,6 +12,7 @@ from tfmrc import data
 from tfmrc.data import Example
 from tfmrc.data.formats.detect import file_format
 from tfmrc.data.formats.registry import find_format
+from tfmrc.data.formats.rows import BlankAnswers
 from tfmrc.data.stream import ExampleStream, Filtered, Labels, OnError, RecordError
 from tfmrc.data.transforms.sentences import sentences
 from tfmrc.data.transforms.splits import draw_by_id, group_of
@@ -346,6 +347,7 @@ def question_stream(
     usual: Mapping[str, Any] | None = None,
     on_error: OnError = "raise",
     labels: Labels = "all",
+    blank_answers: BlankAnswers = "unknown",
 ) -> ExampleStream:
     """Returns the examples of a file of any format of `tfmrc.data.read_file`.
 
@@ -357,6 +359,7 @@ def question_stream(
         on_error: str. `"skip"` leaves the errors of broken records in their place.
             Default: `"raise"`.
         labels: str. What must be right, see `tfmrc.data.ExampleStream`. Default: `"all"`.
+        blank_answers: str. As of `tfmrc.data.read_file`. Default: "unknown".
 
     Raises:
         FileNotFoundError: If the file does not exist.
@@ -364,7 +367,8 @@ def question_stream(
             line is broken, or a column is missing.
     """
     options: dict[str, Any] = {"columns_optional": not columns, "labels": labels}
-    return data.read_file(path, columns=columns or usual, on_error=on_error, **options)
+    options |= {"on_error": on_error, "blank_answers": blank_answers}
+    return data.read_file(path, columns=columns or usual, **options)
 
 
 def read_questions(*source: Any, **options: Any) -> list[Example | RecordError]:
@@ -410,10 +414,10 @@ def source_format(path: Path, columns: Mapping[str, Any] | None = None) -> str:
     return file_format(path, columns)
 
 
-def table_columns(experiment: Experiment) -> Mapping[str, Any] | None:
-    """Returns the columns that a run's own table was read with; None without a table."""
-    tables = [source.options for source in experiment.sources if source.format == "table"]
-    return tables[0].get("columns") if tables else None
+def table_options(experiment: Experiment | None) -> Mapping[str, Any]:
+    """Returns the options that a run's own table was read with; {} without a run or a table."""
+    sources = () if experiment is None else experiment.sources
+    return next((source.options for source in sources if source.format == "table"), {})
 
 
 def unique(examples: Iterable[Example], where: str) -> Iterator[Example]:

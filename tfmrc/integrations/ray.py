@@ -28,7 +28,7 @@ from tfmrc.data import Example, RecordError
 from tfmrc.data.stream import OnError
 from tfmrc.experiments.answering import WINDOW, Asked, digest_of, predictor_digest
 from tfmrc.experiments.predictor import load_saved, settings_of
-from tfmrc.experiments.sources import question_stream, table_columns
+from tfmrc.experiments.sources import question_stream, table_options
 from tfmrc.integrations.batch import Answerer, columns_of
 from tfmrc.utils.batches import batches_of
 
@@ -116,7 +116,7 @@ def predict(
     name = predictor.task(task).name
     if batch_size is None:
         batch_size = 32 if settings is None else settings.evaluation.batch_size
-    usual = None if settings is None else table_columns(settings)
+    usual = table_options(settings).get("columns")
     digest = predictor_digest(model, settings, options)
     reader = Questions(
         files,

@@ -10,6 +10,7 @@ from typing import Any, cast
 from tfmrc.data.example import Example, short
 from tfmrc.data.formats.json_stream import json_shape
 from tfmrc.data.formats.registry import find_format
+from tfmrc.data.formats.rows import BlankAnswers
 from tfmrc.data.formats.tables import NAMES, SUFFIXES, field_columns, is_table
 from tfmrc.data.formats.wikiqa import COLUMNS
 from tfmrc.data.stream import ExampleStream, Labels, RecordError, open_binary, open_text
@@ -25,6 +26,7 @@ def read_file(
     columns: Mapping[str, Any] | None = None,
     columns_optional: bool = False,
     labels: Labels = "all",
+    blank_answers: BlankAnswers = "unknown",
     **options: Any,
 ) -> ExampleStream:
     """Reads a file of any known format with the matching reader.
@@ -38,6 +40,8 @@ def read_file(
         split: str or None. Split of NarrativeQA. Default: None, the whole file.
         columns, columns_optional: Columns of a table, see `read_table`. Default: None, False.
         labels: str. What must be right, see `ExampleStream`. Default: "all".
+        blank_answers: str. Whether a blank answer of a table or of SQuAD's form is `"unknown"`, or
+            says that there is `"none"`. Default: "unknown".
         **options: Options of the reader, such as `on_error`.
 
     Returns:
@@ -50,6 +54,8 @@ def read_file(
     name = file_format(path, None if columns_optional else columns)
     if name == "table":
         options |= {"columns": columns, "columns_optional": columns_optional}
+    if name in ("table", "squad"):
+        options["blank_answers"] = blank_answers
     if split is not None:
         options["split"] = split
     known = find_format(name)

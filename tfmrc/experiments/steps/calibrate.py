@@ -9,7 +9,7 @@ from typing import Any
 from tfmrc.evaluation import CalibrationReport, plot_calibration
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.predictor import load_saved, settings_of
-from tfmrc.experiments.sources import read_questions, table_columns
+from tfmrc.experiments.sources import read_questions, table_options
 from tfmrc.predictors.load import not_a_model
 from tfmrc.storage.folders import new_folder
 from tfmrc.storage.manifest import manifest_of
@@ -49,8 +49,9 @@ def calibrate(
     if not Path(folder).is_dir():  # also a name of Hugging Face's hub
         raise FileNotFoundError(not_a_model(folder))
     settings = settings_of(folder)
-    usual = None if settings is None else table_columns(settings)
-    examples = read_questions(questions, columns, usual)
+    usual = table_options(settings)
+    blank = usual.get("blank_answers", "unknown")
+    examples = read_questions(questions, columns, usual.get("columns"), blank_answers=blank)
     predictor, chosen = load_saved(folder, options)
     print(f"answering {len(examples):,} questions", flush=True)
     report: CalibrationReport = predictor.calibrate(examples, precision=precision, **chosen)

@@ -36,7 +36,7 @@ from tfmrc.experiments.sources import (
     data_folder,
     print_broken_records,
     read_questions,
-    table_columns,
+    table_options,
 )
 from tfmrc.utils.progress import show_progress
 
@@ -297,8 +297,11 @@ def _evaluate_file(
     """Scores a predictor on the questions of a file; see `evaluate`."""
     check_rules(rules)
     of_run = settings_of(folder)
-    usual = None if of_run is None else table_columns(of_run)
-    records = read_questions(questions, columns, usual, on_error, labels="texts")
+    usual = table_options(of_run)
+    blank = usual.get("blank_answers", "unknown")
+    records = read_questions(
+        questions, columns, usual.get("columns"), on_error, labels="texts", blank_answers=blank
+    )
     examples = [record for record in records if isinstance(record, Example)]
     errors = [record for record in records if isinstance(record, RecordError)]
     print_broken_records(len(errors), errors, "are left out")

@@ -16,7 +16,7 @@ from tfmrc.experiments.answering import (
     write_answers,
 )
 from tfmrc.experiments.predictor import load_with, settings_of
-from tfmrc.experiments.sources import print_broken_records, question_stream, table_columns
+from tfmrc.experiments.sources import print_broken_records, question_stream, table_options
 from tfmrc.predictors.result import not_found
 from tfmrc.utils.pipes import print_json, print_text
 from tfmrc.utils.progress import show_progress
@@ -75,7 +75,7 @@ def predict(
             raise ValueError(f"A file holds the full form. Received: --format {form}")
         _check_output(Path(output), Path(questions))
     settings = settings_of(folder)
-    usual = None if settings is None else table_columns(settings)
+    usual = table_options(settings).get("columns")
     stream = question_stream(questions, columns, usual, on_error, labels="none")
     predictor, chosen = load_with(folder, settings, options)
     name = predictor.task(task).name

@@ -12,7 +12,7 @@ from tfmrc.data.formats.tables import NAMES, field_columns, save_sheet
 from tfmrc.data.stream import OnError
 from tfmrc.evaluation import read_predictions
 from tfmrc.experiments.predictor import load_with, settings_of
-from tfmrc.experiments.sources import print_broken_records, table_columns
+from tfmrc.experiments.sources import print_broken_records, table_options
 from tfmrc.experiments.steps.predict import predict
 from tfmrc.utils.files import replacing
 from tfmrc.utils.pipes import print_json
@@ -55,7 +55,7 @@ def predict_table(
     predictions = target.with_name(f"{target.name}.jsonl")
     errors = predict(folder, questions, predictions, columns=columns, **options)
     settings, found = settings_of(folder), read_predictions(predictions)
-    usual = None if settings is None else table_columns(settings)
+    usual = table_options(settings).get("columns")
     given: dict[str, Any] = {"columns": columns or usual, "columns_optional": not columns}
     stream = read_file(questions, **given, labels="none", on_error="skip")
     rows = (

@@ -7,6 +7,7 @@ import pytest
 
 from tfmrc.data import Example, write_examples
 from tfmrc.experiments import loading, prepare
+from tfmrc.experiments.counts import few_questions
 
 
 def experiment(train="train.jsonl", test="test.jsonl", share=0.3, **options):
@@ -32,6 +33,17 @@ def examples(count: int, grouped: bool = True, first: int = 0) -> list[Example]:
         )
         for n in range(first, first + count)
     ]
+
+
+@pytest.mark.parametrize(
+    ("model", "encoder", "least"),
+    [("SAN", "ready", 200), ("SAN", "minilm", 15_054), ("ExtractiveReader", "minilm", 1_000)],
+)
+def test_fewer_questions_than_a_model_was_measured_to_need(model, encoder, least):
+    [said] = few_questions(model, encoder, least - 1)
+    assert said.startswith(f"{model} from the encoder {encoder} has been measured to beat")
+    assert f"with {least:,} questions of SQuAD, not with fewer; there are {least - 1:,}." in said
+    assert few_questions(model, encoder, least) == []
 
 
 def test_counts_words_and_files(tmp_path, capsys):

@@ -195,10 +195,10 @@ def _start_of(model: str, encoder: str, answered: int) -> list[str]:
     if model == READER and encoder == READY:
         return [f"Starts from {ready}"]
     start = f"the encoder of {ready}" if encoder == READY else f"the encoder {encoder}."
-    few = few_questions(CLASSES[model], encoder != "none", answered)
+    few = few_questions(CLASSES[model], encoder, answered)
     lines = [f"Starts from {'nothing.' if encoder == 'none' else start}", *few]
     if encoder != "none":
-        lines += [f"`--encoder none`: {few}" for few in few_questions(CLASSES[model], False, 0)]
+        lines += [f"`--encoder none`: {few}" for few in few_questions(CLASSES[model], "none", 0)]
     return lines
 
 

@@ -172,9 +172,9 @@ def warnings_of(experiment: Experiment, content: dict[str, Any]) -> list[str]:
     if size < FEW:
         warnings.append(f"Only {size} validation questions: the best epoch is uncertain.")
     answered = sum(facts.get("train", {}).get("answerable", 0) for facts in content["sources"])
-    is_pretrained = bool(experiment.encoder or experiment.vocabulary.vectors)
-    if experiment.start_from is None:
-        warnings += few_questions(str(experiment.model.get("name")), is_pretrained, answered)
+    encoder = experiment.encoder.get("preset", "of a run") if experiment.encoder else "none"
+    if experiment.start_from is None and not experiment.vocabulary.vectors:
+        warnings += few_questions(str(experiment.model.get("name")), encoder, answered)
     for source, facts in zip(experiment.sources, content["sources"], strict=True):
         without_group = facts.get("train", {}).get("without_group", 0)
         if without_group and experiment.split.by == "group":

@@ -15,7 +15,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -43,6 +45,8 @@ class Target:
         lines = [self.process.stdout.readline().split() for _ in range(4)]
         self.model, self.url, self.grpc = lines[0][1].rstrip(","), lines[1][-1], lines[2][-1]
         self.end = 0.0
+        # A process of its own, which the threads of the attackers do not slow down.
+        self.probe = ProcessPoolExecutor(1, get_context("spawn"))
         with Client(self.model, self.url) as client:
             self.inputs = client.signatures()["serving_default"]
 
@@ -179,6 +183,15 @@ def threads(count: int, work: Callable[[], None]) -> Iterator[None]:
         thread.join()
 
 
+def health(url: str) -> float:
+    """Returns the seconds until `/healthz` answers; 60 if it does not."""
+    begin = time.perf_counter()
+    with suppress(httpx.TransportError):
+        if httpx.get(f"{url}/healthz", timeout=60).status_code == 200:
+            return time.perf_counter() - begin
+    return 60.0
+
+
 def measure(target: Target, attack: Attack | None, attackers: int, seconds: float) -> list[float]:
     """Returns the greatest memory, the slowest `/healthz`, and answered and failed requests."""
     answered: list[bool] = []
@@ -197,12 +210,7 @@ def measure(target: Target, attack: Attack | None, attackers: int, seconds: floa
     with threads(4, serve), threads(attackers, lambda: attack(target) if attack else None):
         target.end = time.perf_counter() + seconds  # starting many threads takes a while
         while target.goes_on:
-            begin = time.perf_counter()
-            try:
-                ok = httpx.get(f"{target.url}/healthz", timeout=60).status_code == 200
-            except httpx.TransportError:
-                ok = False
-            slowest = max(slowest, time.perf_counter() - begin if ok else 60.0)
+            slowest = max(slowest, target.probe.submit(health, target.url).result())
             memory = max(memory, target.memory())
             time.sleep(0.05)
     return [memory, slowest, sum(answered), len(answered) - sum(answered)]
@@ -225,6 +233,7 @@ def main() -> None:
             name = "none" if attack is None else f"{attackers} x {attack.__name__}"
             print("| {} | {:.0f} | {:.2f} | {} | {} |".format(name, memory - ordinary, *others))
     finally:
+        target.probe.shutdown()
         target.process.terminate()
         target.process.wait()
 

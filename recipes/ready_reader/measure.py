@@ -64,9 +64,9 @@ def squad_rows(predictor: Any, dev: Sequence[Example], tuning: Sequence[Example]
             ("the most similar sentence", score_squad(baseline, known)),
         )
     ]
-    mixed = drawn([e for e in dev if e.answers], MIXED)
-    mixed += drawn([e for e in dev if e.answerable is False], MIXED)
-    known, (texts, chances) = references(mixed), answers(predictor, mixed)
+    asked = drawn([e for e in dev if e.answers], MIXED)
+    asked += drawn([e for e in dev if e.answerable is False], MIXED)
+    known, (texts, chances) = references(asked), answers(predictor, asked)
     threshold = best_threshold(predictor, tuning)
     systems = (("the ready reader", threshold), ("answer always", 1.0), ("never answer", -1.0))
     twos = []

@@ -114,7 +114,7 @@ setup(
             "**/*.txt",
             "**/*.jsonl.gz",
             "data/squad_files/*",
-            "predictors/ready_files/*",
+            "predictors/ready/files/*",
             "serving/page_files/*",
         ],
         "tfmrc.recipes": ["*.yaml", "*/*.yaml"],

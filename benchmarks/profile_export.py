@@ -22,7 +22,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  # registers its operations
 
-from tfmrc.predictors.versions import newest_version
+from tfmrc.predictors.exported.versions import newest_version
 from tfmrc.storage.warmup import read_warmup_requests
 from tfmrc.utils.memory import peak_memory
 

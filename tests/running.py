@@ -16,7 +16,7 @@ def eagerly() -> Iterator[None]:
     """
     import tensorflow as tf
 
-    from tfmrc.text import tokenizer
+    from tfmrc.text.words import tokenizer
 
     traced = getattr(tokenizer._tokenize, "get_concrete_function", lambda: tokenizer._tokenize)()
     with mock.patch.object(tokenizer, "_tokenize", traced):

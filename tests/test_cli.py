@@ -14,7 +14,7 @@ from tests import fresh_python
 from tfmrc import cli, training
 from tfmrc.cli import program
 from tfmrc.predictors import GeneratedText, Word
-from tfmrc.predictors.span_answer import SpanAnswer
+from tfmrc.predictors.spans.span_answer import SpanAnswer
 
 SETTINGS = "{name: x, sources: [{format: squad, train: a.json}], model: {name: SAN}}"
 LOAD = "tfmrc.experiments.predictor.load_any"

@@ -30,7 +30,7 @@ from tests.serving.predictors import make_predictor
 from tfmrc import Predictor, cli, data, encoders, experiments, models, preprocessing, text
 from tfmrc.encoders import presets
 from tfmrc.evaluation.metrics.registry import _METRICS
-from tfmrc.predictors import ready
+from tfmrc.predictors.ready import reader as ready
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

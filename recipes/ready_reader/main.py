@@ -16,7 +16,7 @@ from tfmrc.data import Example, read_squad
 from tfmrc.data.transforms.splits import draw_by_id
 from tfmrc.encoders.presets import packaged
 from tfmrc.experiments.sources import splits
-from tfmrc.predictors.ready import (
+from tfmrc.predictors.ready.reader import (
     CARD,
     DIFFERENCE,
     FILES,
@@ -45,7 +45,7 @@ def difference_of(trained: keras.Model, start: keras.Model, limit: int) -> dict[
         limit: int. Bytes.
 
     Returns:
-        Float16 arrays, as `tfmrc.predictors.ready.add_difference` reads them.
+        Float16 arrays, as `tfmrc.predictors.ready.reader.add_difference` reads them.
     """
     pairs = zip(trained.weights, start.weights, strict=True)
     changes = {after.path: after.numpy() - first_values(before) for after, before in pairs}

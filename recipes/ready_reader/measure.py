@@ -13,7 +13,7 @@ from tfmrc import data
 from tfmrc.data import Example
 from tfmrc.data.transforms.splits import draw_by_id
 from tfmrc.evaluation import most_similar_sentence, score_squad
-from tfmrc.predictors.ready import load_ready
+from tfmrc.predictors.ready.reader import load_ready
 
 ANSWERABLE, MIXED, CALIBRATED = 2000, 500, 1000  # questions, drawn by id
 

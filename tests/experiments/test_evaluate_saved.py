@@ -10,7 +10,7 @@ import pytest
 from tfmrc import Predictor, cli, encoders, evaluation, models, preprocessing
 from tfmrc.experiments import evaluate
 from tfmrc.experiments.answering import folder_digest
-from tfmrc.predictors.ready import ready_folder
+from tfmrc.predictors.ready.reader import ready_folder
 
 PIECES = "who named the owl mill a hill where is it ? . on".split()
 PASSAGE = "The owl named the mill. It is on a hill."

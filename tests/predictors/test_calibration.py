@@ -12,7 +12,7 @@ from tests.running import eagerly
 from tests.serving.predictors import assert_same_arrays, make_predictor
 from tfmrc.data import Example
 from tfmrc.predictors import Calibration
-from tfmrc.predictors.hugging_face import load_hugging_face
+from tfmrc.predictors.hugging_face.folder import load_hugging_face
 
 MAKE = {
     "SAN": test_san.make_predictor,

@@ -12,7 +12,7 @@ import pytest
 
 from tests.encoders import hugging_face_cases
 from tests.serving.predictors import assert_same_outputs, run_loader
-from tfmrc.predictors.hugging_face import load_hugging_face
+from tfmrc.predictors.hugging_face.folder import load_hugging_face
 
 KINDS = ("Bert", "DistilBert", "Electra", "Roberta", "XLMRoberta", "Albert", "DebertaV2")
 PASSAGES = [

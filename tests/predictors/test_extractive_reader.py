@@ -15,8 +15,9 @@ from tests.predictors.reader_reference import best_answers
 from tfmrc import Predictor, cli, encoders, models, preprocessing
 from tfmrc.experiments.answering import folder_digest
 from tfmrc.experiments.predictor import load_saved
-from tfmrc.predictors import ExportedPredictor, ensemble_predictor, reader_windows
-from tfmrc.predictors.hugging_face import load_hugging_face
+from tfmrc.predictors import ExportedPredictor, ensemble_predictor
+from tfmrc.predictors.hugging_face.folder import load_hugging_face
+from tfmrc.predictors.spans import reader_windows
 
 PIECES = "the . ? how high is hill who named it mill a ##s ##l mi ##n m t 1 , ' owl".split()
 LONG = "The hills. Who named a mill? It is 1,111 m high, the owl's mill. " * 3

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tfmrc.predictors.provenance import common_passage, provenance
+from tfmrc.predictors.results.provenance import common_passage, provenance
 
 # One example: a question of 3 places, 2 passages of 4; G = 10.
 SOURCE = {

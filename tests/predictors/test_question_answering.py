@@ -11,7 +11,7 @@ from tests.predictors.test_extractive_reader import LONG, make, windows_of
 from tests.running import eagerly
 from tests.text.test_whole_texts import real_strings
 from tfmrc import data, models, preprocessing, text
-from tfmrc.predictors.legacy_answers import Window, legacy_answers
+from tfmrc.predictors.hugging_face.legacy_answers import Window, legacy_answers
 
 QUESTION, CONTEXT = "Who named the mill?", "Mills, owls. It is the hill."
 SIZES = {"max_seq_len": 24, "doc_stride": 6, "max_answer_len": 5}

@@ -10,7 +10,7 @@ import pytest
 import tfmrc
 from recipes.ready_reader import main as recipe
 from tfmrc import cli, encoders, models
-from tfmrc.predictors import ready
+from tfmrc.predictors.ready import reader as ready
 from tfmrc.utils.files import sha256_of
 
 PASSAGE = (

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tfmrc.predictors import GeneratedText, Result, Word
-from tfmrc.predictors.queries import read_answer
+from tfmrc.predictors.exported.queries import read_answer
 
 OUTPUTS = {
     "answer": np.array([b"8,611 m", b"", b"\xff"], object),

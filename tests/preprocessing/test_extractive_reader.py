@@ -9,8 +9,8 @@ from tokenizers import Tokenizer
 
 from tfmrc import encoders, preprocessing
 from tfmrc.data import Example, Span
-from tfmrc.encoders.families import FAMILIES
-from tfmrc.encoders.hugging_face_tokenizer_files import tokenizer_files
+from tfmrc.encoders.hugging_face.families import FAMILIES
+from tfmrc.encoders.hugging_face.tokenizer_files import tokenizer_files
 
 PIECES = ["who", "flew", "the", "owl", "##s", "a", "hill", ".", "?", "'", "mill", "##er"]
 QUESTIONS = ["Who flew?", "", "The owls' mill?"]

@@ -7,7 +7,7 @@ import tensorflow as tf
 from tfmrc.data import Example, Span, make_dataset
 from tfmrc.preprocessing import MaxoutPointerQGPreprocessor
 from tfmrc.text import Tokenizer, Vocabulary
-from tfmrc.text.sentences import sentence_numbers
+from tfmrc.text.words.sentences import sentence_numbers
 
 WORDS = "who met the king ? in . it rained".split()
 PASSAGE = "It rained. Ada met the king in 1912. The king met Bo in 1912."

@@ -142,7 +142,7 @@ def assert_batched_as_alone(
     folder: Path, requests: list[dict], signature="serving_default"
 ) -> None:
     """Requests that are computed as one batch have the outputs, and shapes, of each alone."""
-    from tfmrc.predictors.signature import SavedModel
+    from tfmrc.predictors.exported.signature import SavedModel
     from tfmrc.serving.batcher import Batcher
 
     model = SavedModel(folder)

@@ -15,7 +15,8 @@ from tensorflow_serving.apis.prediction_service_pb2_grpc import PredictionServic
 import tfmrc
 from tests.serving.predictors import REQUEST, assert_batched_as_alone, assert_same_arrays
 from tfmrc import cli
-from tfmrc.predictors import RequestError, signature
+from tfmrc.predictors import RequestError
+from tfmrc.predictors.exported import signature
 from tfmrc.serving import Client, Server
 
 pytestmark = pytest.mark.usefixtures("exports_once")

@@ -6,8 +6,8 @@ import pytest
 
 import tfmrc
 from tests.serving.predictors import REQUEST, assert_same_outputs
-from tfmrc.predictors.signature import SavedModel
-from tfmrc.predictors.versions import newest_version
+from tfmrc.predictors.exported.signature import SavedModel
+from tfmrc.predictors.exported.versions import newest_version
 from tfmrc.serving import Client, Server
 
 pytestmark = pytest.mark.usefixtures("exports_once")

@@ -4,7 +4,7 @@ import pytest
 from google.protobuf import text_format
 from tensorflow_serving.config.model_server_config_pb2 import ModelServerConfig
 
-from tfmrc.predictors.versions import find_models
+from tfmrc.predictors.exported.versions import find_models
 from tfmrc.serving import write_serving_config
 
 

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from tfmrc.text.byte_pairs import BytePairs
+from tfmrc.text.subwords.byte_pairs import BytePairs
 
 TEXT = Path(__file__).parents[2] / "LICENSE"
 ODD = (

@@ -3,7 +3,7 @@ import tensorflow as tf
 
 from tests.text.helpers import surfaces, text_of
 from tfmrc.text import Vocabulary, join_words
-from tfmrc.text.detokenize import words_of_ids
+from tfmrc.text.words.detokenize import words_of_ids
 
 SAME = [
     "It doesn't cost $5 (well-known).",

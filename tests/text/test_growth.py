@@ -4,9 +4,9 @@ import pytest
 import tensorflow as tf
 
 from tfmrc.text import Tokenizer
-from tfmrc.text.answer_candidates import answer_candidates
 from tfmrc.text.occurrence import first_occurrence
-from tfmrc.text.sentences import sentence_numbers
+from tfmrc.text.words.answer_candidates import answer_candidates
+from tfmrc.text.words.sentences import sentence_numbers
 
 SIZE = 100_000
 SHAPES = {

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import sentencepiece
 
-from tfmrc.text.unigram_pieces import UnigramPieces
+from tfmrc.text.subwords.unigram_pieces import UnigramPieces
 
 read = UnigramPieces.from_sentencepiece
 

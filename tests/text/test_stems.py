@@ -2,7 +2,7 @@
 
 import pytest
 
-from tfmrc.text.stems import light_stems
+from tfmrc.text.words.stems import light_stems
 
 GROUPS = {
     "plan": "plan plans planned planning",

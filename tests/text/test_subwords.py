@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from tfmrc.text import Subwords, SubwordTokenizer
-from tfmrc.text.word_pieces import WordPieces
+from tfmrc.text.subwords.word_pieces import WordPieces
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "##c", "##d", "owl", "!"]
 CLS, SEP, PAD = 2, 3, 0

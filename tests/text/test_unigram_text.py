@@ -12,10 +12,10 @@ from tests.encoders.hugging_face_cases import CHARSMAP
 from tests.text.odd_strings import odd_strings
 from tests.text.test_whole_texts import differences, real_strings
 from tfmrc.text import SubwordTokenizer
-from tfmrc.text.normalizers import normalizers_of
-from tfmrc.text.special_tokens import SpecialTokens
-from tfmrc.text.unigram import Unigram
-from tfmrc.text.unigram_pieces import UnigramPieces
+from tfmrc.text.subwords.normalizers import normalizers_of
+from tfmrc.text.subwords.special_tokens import SpecialTokens
+from tfmrc.text.subwords.unigram import Unigram
+from tfmrc.text.subwords.unigram_pieces import UnigramPieces
 
 ODD = [
     "Hello world", " the  game ", "the\n\ngame\t.", "ａ①ﬁ the½", "``the'' game", "the</s>game",

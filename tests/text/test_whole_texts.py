@@ -13,9 +13,9 @@ from tokenizers.processors import RobertaProcessing
 
 from tests.text.odd_strings import odd_strings
 from tfmrc import data
-from tfmrc.text.byte_pairs import BytePairs
-from tfmrc.text.special_tokens import SpecialTokens
-from tfmrc.text.word_pieces import WordPieces
+from tfmrc.text.subwords.byte_pairs import BytePairs
+from tfmrc.text.subwords.special_tokens import SpecialTokens
+from tfmrc.text.subwords.word_pieces import WordPieces
 
 BERT_SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 KEPT_MARKS = {"\u302e", "\u1baa"}  # of the odd strings: combining, and no accents

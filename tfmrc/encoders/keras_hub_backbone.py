@@ -7,8 +7,8 @@ from typing import Any
 import keras
 from keras import ops
 
-from tfmrc.encoders.families import FAMILIES, family_of_backbone
 from tfmrc.encoders.flat_transformer import layer_norm
+from tfmrc.encoders.hugging_face.families import FAMILIES, family_of_backbone
 from tfmrc.layers.regularization.dropout import replica_seed
 from tfmrc.ops.gelu import exact_gelu
 from tfmrc.utils import keras_private

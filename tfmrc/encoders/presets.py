@@ -10,16 +10,16 @@ import tensorflow as tf
 
 from tfmrc.encoders import kept_layers
 from tfmrc.encoders.backbone import BackboneEncoder
-from tfmrc.encoders.families import FAMILIES, Family, family_of_backbone
-from tfmrc.encoders.hugging_face import load_layer, load_pieces, read_weights
-from tfmrc.encoders.hugging_face_config import family_of_config, is_transformers
-from tfmrc.encoders.hugging_face_tokenizer import default_special_tokens
+from tfmrc.encoders.hugging_face.config import family_of_config, is_transformers
+from tfmrc.encoders.hugging_face.families import FAMILIES, Family, family_of_backbone
+from tfmrc.encoders.hugging_face.folder import load_layer, load_pieces, read_weights
+from tfmrc.encoders.hugging_face.tokenizer import default_special_tokens
 from tfmrc.encoders.keras_hub_backbone import import_keras_hub, sizes_of, subword_rows
-from tfmrc.encoders.word_vectors import WordVectors, rows_from_subwords
-from tfmrc.text.byte_pairs import BytePairs
-from tfmrc.text.subwords import Pieces, SubwordTokenizer
-from tfmrc.text.unigram_pieces import UnigramPieces
-from tfmrc.text.word_pieces import WordPieces
+from tfmrc.encoders.vectors.word_vectors import WordVectors, rows_from_subwords
+from tfmrc.text.subwords.byte_pairs import BytePairs
+from tfmrc.text.subwords.tokenizer import Pieces, SubwordTokenizer
+from tfmrc.text.subwords.unigram_pieces import UnigramPieces
+from tfmrc.text.subwords.word_pieces import WordPieces
 from tfmrc.utils.arguments import nearest
 from tfmrc.utils.files import read_json, user_path
 

@@ -96,8 +96,8 @@ def folder_digest(folder: str | Path, dtype: str | None = None) -> str:
         dtype: str or None. The precision in which a reader is loaded, if not its own.
             Default: None.
     """
-    from tfmrc.predictors.hugging_face import is_hugging_face, local_folder, reader_files
-    from tfmrc.predictors.ready import READY, ready_folder
+    from tfmrc.predictors.hugging_face.folder import is_hugging_face, local_folder, reader_files
+    from tfmrc.predictors.ready.reader import READY, ready_folder
     from tfmrc.storage.manifest import manifest_of
 
     folder = ready_folder() if folder == READY else local_folder(folder)

@@ -212,7 +212,7 @@ def trained_folder(name: str | Path) -> Path | None:
     "ready" is the reader that comes with tfmrc.
     """
     from tfmrc.models.folder import WEIGHTS
-    from tfmrc.predictors.ready import READY, ready_folder
+    from tfmrc.predictors.ready.reader import READY, ready_folder
 
     if name == READY:
         return ready_folder()

@@ -23,7 +23,7 @@ def with_teacher(plan: Plan, model: Any, preprocessor: Any) -> Any:
         return model
     import tfmrc
     from tfmrc import training
-    from tfmrc.predictors.ensemble import check_same_words
+    from tfmrc.predictors.spans.ensemble import check_same_words
 
     try:
         teacher = tfmrc.load(settings.teacher)

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import keras
 from keras import ops
 
-from tfmrc.encoders.elmo import MAX_CHARACTERS
+from tfmrc.encoders.elmo.elmo import MAX_CHARACTERS
 from tfmrc.encoders.layer_of import layer_of
 from tfmrc.layers import (
     AnswerPossibility,

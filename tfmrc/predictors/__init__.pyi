@@ -1,15 +1,15 @@
 from .base import Predictor as Predictor
 from .calibration import Calibration as Calibration
 from .daanet import DAANetPredictor as DAANetPredictor, daanet_signatures as daanet_signatures
-from .ensemble import ensemble_predictor as ensemble_predictor
-from .errors import RequestError as RequestError
-from .exported import ExportedPredictor as ExportedPredictor
+from .exported.errors import RequestError as RequestError
+from .exported.predictor import ExportedPredictor as ExportedPredictor
+from .exported.signature import SavedModel as SavedModel
 from .extractive_reader import ExtractiveReaderPredictor as ExtractiveReaderPredictor
-from .generated import GeneratedText as GeneratedText, Word as Word
-from .hugging_face import (
+from .hugging_face.folder import (
     load_hugging_face as load_hugging_face,
     save_hugging_face as save_hugging_face,
 )
+from .hugging_face.question_answering import QuestionAnsweringPipeline as QuestionAnsweringPipeline
 from .masque import MasquePredictor as MasquePredictor, masque_signature as masque_signature
 from .maxout_pointer_qg import (
     MaxoutPointerQGPredictor as MaxoutPointerQGPredictor,
@@ -21,11 +21,11 @@ from .options import (
     ReaderOptions as ReaderOptions,
     SpanOptions as SpanOptions,
 )
-from .question_answering import QuestionAnsweringPipeline as QuestionAnsweringPipeline
-from .rankers import MasqueRanker as MasqueRanker, TfIdfRanker as TfIdfRanker
 from .registry import find_predictor_class as find_predictor_class
-from .result import Result as Result
+from .results.generated import GeneratedText as GeneratedText, Word as Word
+from .results.result import Result as Result
 from .san import SANPredictor as SANPredictor, san_signature as san_signature
-from .signature import SavedModel as SavedModel
-from .span_answer import SpanAnswer as SpanAnswer
+from .spans.ensemble import ensemble_predictor as ensemble_predictor
+from .spans.rankers import MasqueRanker as MasqueRanker, TfIdfRanker as TfIdfRanker
+from .spans.span_answer import SpanAnswer as SpanAnswer
 from .task import Query as Query, Task as Task

@@ -11,11 +11,11 @@ import tensorflow as tf
 from tfmrc.data import Example, Span
 from tfmrc.evaluation import CalibrationReport
 from tfmrc.predictors import calibration as calibrations, registry
-from tfmrc.predictors.attention import Attention, attention_of
-from tfmrc.predictors.inputs import check_names, one_row, status_message, tensors_of
+from tfmrc.predictors.exported.inputs import check_names, one_row, status_message, tensors_of
 from tfmrc.predictors.options import DecodingOptions
 from tfmrc.predictors.process import check_backend, check_process, this_process
-from tfmrc.predictors.result import Result
+from tfmrc.predictors.results.attention import Attention, attention_of
+from tfmrc.predictors.results.result import Result
 from tfmrc.predictors.task import Query, Task, stream_of_passages
 from tfmrc.storage.export import export_saved_model
 from tfmrc.storage.parts import load_parts, save_parts

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tfmrc.evaluation import CalibrationReport, precision_recall_curve
 from tfmrc.evaluation.metrics.calibration import right_answers
-from tfmrc.predictors.span_answer import SpanAnswer
+from tfmrc.predictors.spans.span_answer import SpanAnswer
 
 __all__ = ["Calibration", "calibrate", "measure", "with_confidence"]
 

@@ -8,10 +8,10 @@ import tensorflow as tf
 
 from tfmrc import models, preprocessing
 from tfmrc.predictors.base import Predictor
-from tfmrc.predictors.generated import GeneratedText
 from tfmrc.predictors.options import DecodingOptions
+from tfmrc.predictors.results.generated import GeneratedText
+from tfmrc.predictors.results.text_outputs import compiled, text_outputs
 from tfmrc.predictors.task import Query, Task
-from tfmrc.predictors.text_outputs import compiled, text_outputs
 from tfmrc.storage.warmup import ANSWER, PASSAGES, QUESTION
 
 __all__ = ["DAANetPredictor", "daanet_signatures"]

@@ -10,10 +10,10 @@ import tensorflow as tf
 
 from tfmrc import models, preprocessing
 from tfmrc.predictors.base import Predictor
-from tfmrc.predictors.inputs import at_least_one
+from tfmrc.predictors.exported.inputs import at_least_one
 from tfmrc.predictors.options import ReaderOptions
-from tfmrc.predictors.reader_windows import reader_spans
-from tfmrc.predictors.span_answer import SpanAnswer
+from tfmrc.predictors.spans.reader_windows import reader_spans
+from tfmrc.predictors.spans.span_answer import SpanAnswer
 from tfmrc.predictors.task import Query, Task
 from tfmrc.storage.warmup import PASSAGES, QUESTION
 from tfmrc.text.code_points import ends_with_marks
@@ -91,8 +91,8 @@ class ExtractiveReaderPredictor(Predictor[SpanAnswer]):
         return {"question": [QUESTION], "passages": [list(PASSAGES)]}
 
     def save_hugging_face(self, folder: str | PathLike[str]) -> Path:
-        """Writes the model in Hugging Face's form; see `tfmrc.predictors.hugging_face`."""
-        from tfmrc.predictors.hugging_face import save_hugging_face
+        """Writes the model in Hugging Face's form; see `tfmrc.predictors.hugging_face.folder`."""
+        from tfmrc.predictors.hugging_face.folder import save_hugging_face
 
         return save_hugging_face(self, folder)
 

@@ -46,8 +46,8 @@ def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None)
     FileNotFoundError: There is no saved predictor, run or export in nowhere.
     """
     from tfmrc.predictors import Predictor
-    from tfmrc.predictors.hugging_face import is_hugging_face, load_hugging_face
-    from tfmrc.predictors.ready import READY, ready_folder
+    from tfmrc.predictors.hugging_face.folder import is_hugging_face, load_hugging_face
+    from tfmrc.predictors.ready.reader import READY, ready_folder
     from tfmrc.storage.parts import CONFIG, WEIGHTS
 
     if is_hugging_face(folder):

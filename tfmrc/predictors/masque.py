@@ -9,11 +9,11 @@ import tensorflow as tf
 from tfmrc import models, preprocessing
 from tfmrc.ops.ids import EOS
 from tfmrc.predictors.base import Predictor
-from tfmrc.predictors.generated import GeneratedText
 from tfmrc.predictors.options import DecodingOptions
-from tfmrc.predictors.provenance import common_passage, provenance
+from tfmrc.predictors.results.generated import GeneratedText
+from tfmrc.predictors.results.provenance import common_passage, provenance
+from tfmrc.predictors.results.text_outputs import compiled, text_outputs
 from tfmrc.predictors.task import Query, Task
-from tfmrc.predictors.text_outputs import compiled, text_outputs
 from tfmrc.storage.warmup import PASSAGES, QUESTION
 
 __all__ = ["MasquePredictor", "masque_signature"]

@@ -9,13 +9,13 @@ import tensorflow as tf
 from tfmrc import models, preprocessing
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.predictors.base import Predictor
-from tfmrc.predictors.generated import GeneratedText
 from tfmrc.predictors.options import QuestionOptions
+from tfmrc.predictors.results.generated import GeneratedText
+from tfmrc.predictors.results.text_outputs import compiled, text_outputs
 from tfmrc.predictors.task import Query, Task, stream_of_passages
-from tfmrc.predictors.text_outputs import compiled, text_outputs
 from tfmrc.storage.warmup import ANSWER, PASSAGES
-from tfmrc.text.answer_candidates import answer_candidates
 from tfmrc.text.layout import spread
+from tfmrc.text.words.answer_candidates import answer_candidates
 from tfmrc.utils.batches import batches_of
 
 __all__ = ["MaxoutPointerQGPredictor", "maxout_pointer_qg_signatures"]
@@ -148,8 +148,8 @@ def maxout_pointer_qg_signatures(
       `[B]`.
     - `generate_from_passage`, if the preprocessor has answers: `passage` alone. The answer
       candidates are numbers and names that the graph finds by their form
-      (`tfmrc.text.answer_candidates`), at most `options.max_answers`. Outputs, P being the most
-      candidates of a passage of the batch: `answers`, `questions` string `[B, P]`,
+      (`tfmrc.text.words.answer_candidates`), at most `options.max_answers`. Outputs, P being the
+      most candidates of a passage of the batch: `answers`, `questions` string `[B, P]`,
       `answer_starts` int32 `[B, P]`, `probabilities` and `log_probabilities` float32 `[B, P]`,
       `finished` and `truncated` bool `[B, P]`; "", "", -1, 0, -1e9 and false where a passage has
       fewer.

@@ -9,9 +9,9 @@ import tensorflow as tf
 from tfmrc import models, preprocessing
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.predictors.base import Predictor
-from tfmrc.predictors.inputs import at_least_one
+from tfmrc.predictors.exported.inputs import at_least_one
 from tfmrc.predictors.options import SpanOptions
-from tfmrc.predictors.span_answer import SpanAnswer
+from tfmrc.predictors.spans.span_answer import SpanAnswer
 from tfmrc.predictors.task import Query, Task
 from tfmrc.storage.warmup import PASSAGES, QUESTION
 

@@ -13,12 +13,12 @@ from tfmrc.data.batching.training_example import Source, examples_of
 from tfmrc.preprocessing.encoder_inputs import subwords_of
 from tfmrc.preprocessing.span_labels import check_spans, warn_of_unread
 from tfmrc.preprocessing.styles import Styles
-from tfmrc.text.counting import Record
-from tfmrc.text.detokenize import join_words, words_of_ids
 from tfmrc.text.pickling import Pickled
-from tfmrc.text.subwords import SubwordTokenizer
-from tfmrc.text.tokenizer import Tokenizer
+from tfmrc.text.subwords.tokenizer import SubwordTokenizer
 from tfmrc.text.vocabulary import FILE_NAME, Vectors, Vocabulary
+from tfmrc.text.words.counting import Record
+from tfmrc.text.words.detokenize import join_words, words_of_ids
+from tfmrc.text.words.tokenizer import Tokenizer
 from tfmrc.utils.arguments import check_arguments, check_whole_numbers, parameters_of
 
 Tensors = dict[str, tf.Tensor]

@@ -5,7 +5,7 @@ from typing import Any
 import tensorflow as tf
 
 from tfmrc.text.layout import FlatTokens, longest, spread
-from tfmrc.text.subwords import Subwords, SubwordTokenizer
+from tfmrc.text.subwords.tokenizer import Subwords, SubwordTokenizer
 
 Tensors = dict[str, tf.Tensor]
 READINGS = {

@@ -8,8 +8,8 @@ import tensorflow as tf
 from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
 from tfmrc.preprocessing.labels import mean_of_counted
 from tfmrc.text.layout import longest, same_batch, strings
-from tfmrc.text.subwords import SubwordTokenizer
-from tfmrc.text.text_pieces import TextPieces
+from tfmrc.text.subwords.text_pieces import TextPieces
+from tfmrc.text.subwords.tokenizer import SubwordTokenizer
 from tfmrc.text.vocabulary import Vocabulary
 
 WINDOW, OVERLAP = 384, 128  # sizes for encoders that read as much at once

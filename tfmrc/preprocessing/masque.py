@@ -5,8 +5,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tfmrc.encoders.elmo import SENTENCE_BEGIN, boundary
-from tfmrc.encoders.elmo_characters import elmo_character_ids, elmo_generable_characters
+from tfmrc.encoders.elmo.characters import elmo_character_ids, elmo_generable_characters
+from tfmrc.encoders.elmo.elmo import SENTENCE_BEGIN, boundary
 from tfmrc.ops.ids import BOS, EOS
 from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
 from tfmrc.preprocessing.encoder_inputs import (
@@ -20,7 +20,7 @@ from tfmrc.preprocessing.targets import decoder_targets
 from tfmrc.preprocessing.word_features import NUM_WORD_FEATURES, word_features
 from tfmrc.text.extended_ids import source_extended_ids
 from tfmrc.text.layout import exactly, same_batch, strings
-from tfmrc.text.subwords import SubwordTokenizer
+from tfmrc.text.subwords.tokenizer import SubwordTokenizer
 from tfmrc.text.vocabulary import Vocabulary
 
 MODEL_INPUTS = ("question_ids", "passage_ids", "extended_ids", "style_ids")

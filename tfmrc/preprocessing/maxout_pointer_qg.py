@@ -12,10 +12,10 @@ from tfmrc.preprocessing.targets import decoder_targets
 from tfmrc.text.layout import FlatTokens, cut_rows, spread, strings
 from tfmrc.text.occurrence import first_occurrence, occurs_at
 from tfmrc.text.rows import row_of_values
-from tfmrc.text.sentences import sentence_numbers
-from tfmrc.text.subwords import SubwordTokenizer
-from tfmrc.text.tokenizer import Tokens
+from tfmrc.text.subwords.tokenizer import SubwordTokenizer
 from tfmrc.text.vocabulary import Vocabulary
+from tfmrc.text.words.sentences import sentence_numbers
+from tfmrc.text.words.tokenizer import Tokens
 
 MODEL_INPUTS = ("passage_ids", "answer_tags", "extended_ids")
 ENCODER_INPUTS = ("encoder_ids", "segment_ids", "passage_pieces")

@@ -11,11 +11,11 @@ from tfmrc.preprocessing.labels import mean_of_counted
 from tfmrc.preprocessing.source import lay_out
 from tfmrc.preprocessing.word_features import SHAPES, shape_features
 from tfmrc.text.layout import FlatTokens, every_nth, parts_of_rows, same_batch, strings
-from tfmrc.text.matching import occurs_in_group
-from tfmrc.text.stems import light_stems
-from tfmrc.text.subwords import Subwords
-from tfmrc.text.tags import TagSet, tags_of_words
+from tfmrc.text.subwords.tokenizer import Subwords
 from tfmrc.text.vocabulary import Vocabulary
+from tfmrc.text.words.matching import occurs_in_group
+from tfmrc.text.words.stems import light_stems
+from tfmrc.text.words.tags import TagSet, tags_of_words
 
 NUM_SAN_FEATURES = 1 + len(SHAPES)  # the other two kinds of match are SAN's own
 

@@ -7,8 +7,8 @@ import tensorflow as tf
 from tfmrc.preprocessing.word_features import spread_features
 from tfmrc.text.extended_ids import source_extended_ids
 from tfmrc.text.layout import FlatTokens, cut_rows, longest, spread
-from tfmrc.text.tokenizer import Tokenizer
 from tfmrc.text.vocabulary import Vocabulary
+from tfmrc.text.words.tokenizer import Tokenizer
 
 
 class Source(NamedTuple):

@@ -7,8 +7,8 @@ import tensorflow as tf
 from tfmrc.ops.ids import BOS, EOS
 from tfmrc.text.extended_ids import target_extended_ids
 from tfmrc.text.layout import cut_rows, longest, spread
-from tfmrc.text.tokenizer import Tokenizer
 from tfmrc.text.vocabulary import Vocabulary
+from tfmrc.text.words.tokenizer import Tokenizer
 
 
 def decoder_targets(

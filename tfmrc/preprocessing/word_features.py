@@ -4,8 +4,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from tfmrc.text.matching import occurs_in_other
-from tfmrc.text.stems import light_stems
+from tfmrc.text.words.matching import occurs_in_other
+from tfmrc.text.words.stems import light_stems
 
 MATCHES = ("match_written", "match_compared", "match_stem")
 # Name and pattern of each feature of a word's shape.
@@ -23,7 +23,7 @@ def match_features(surface: Any, compared: Any, group: Any, first: Any) -> tf.Te
     """Returns whether each word occurs in the other text of its group, in three forms.
 
     The forms are the word as written, as compared (NFKC, lower case), and its stem
-    (`tfmrc.text.stems.light_stems`). Time and memory are linear in N.
+    (`tfmrc.text.words.stems.light_stems`). Time and memory are linear in N.
 
     Args:
         surface, compared: string `[N]`.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tfmrc.predictors.errors import RequestError
+from tfmrc.predictors.exported.errors import RequestError
 from tfmrc.serving.cost import CostEstimator
 from tfmrc.serving.lane import Answer, Arrays, Lane, Request
 from tfmrc.serving.limits import Limits
@@ -45,7 +45,7 @@ class Batcher:
     it is not known what padding changes.
 
     Args:
-        signatures: dict. For each name a `tfmrc.predictors.signature.SavedSignature`.
+        signatures: dict. For each name a `tfmrc.predictors.exported.signature.SavedSignature`.
         limits: `Limits` or None. Limits of a request, a batch and the queues. Default: None.
         card: dict or None. The model card. Default: None.
         name: str. The model's name, for metrics. Default: "".
@@ -153,7 +153,7 @@ def is_batchable(signature: Any) -> bool:
     free number of rows and otherwise fixed sizes, except for the columns of words and candidates.
 
     Args:
-        signature: A `tfmrc.predictors.signature.SavedSignature`.
+        signature: A `tfmrc.predictors.exported.signature.SavedSignature`.
     """
     ragged = {
         output

@@ -14,10 +14,15 @@ from tfmrc.utils.optional import optional_import
 with optional_import("tfmrc[serve]"):
     import httpx
 
-from tfmrc.predictors.errors import RequestError
-from tfmrc.predictors.generated import GeneratedText
-from tfmrc.predictors.queries import SignatureQuery, answer_query, ask_query, check_finds_answers
-from tfmrc.predictors.result import Result
+from tfmrc.predictors.exported.errors import RequestError
+from tfmrc.predictors.exported.queries import (
+    SignatureQuery,
+    answer_query,
+    ask_query,
+    check_finds_answers,
+)
+from tfmrc.predictors.results.generated import GeneratedText
+from tfmrc.predictors.results.result import Result
 from tfmrc.predictors.task import stream_of_passages
 
 __all__ = ["Client"]

@@ -15,8 +15,8 @@ from tensorflow_serving.apis import (
     predict_pb2,
 )
 
-from tfmrc.predictors.errors import RequestError
-from tfmrc.predictors.signature import SavedModel
+from tfmrc.predictors.exported.errors import RequestError
+from tfmrc.predictors.exported.signature import SavedModel
 from tfmrc.serving.lane import Arrays
 from tfmrc.serving.limits import Limits
 from tfmrc.serving.service import Call, Service, unexpected

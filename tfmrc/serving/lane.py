@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tfmrc.predictors.errors import RequestError
+from tfmrc.predictors.exported.errors import RequestError
 from tfmrc.serving.cancellation import Cancellation
 from tfmrc.serving.cost import Cost
 from tfmrc.serving.limits import Limits

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from tfmrc.predictors.errors import RequestError
+from tfmrc.predictors.exported.errors import RequestError
 
 __all__ = ["Limits"]
 

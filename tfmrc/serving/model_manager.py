@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tfmrc.predictors.errors import RequestError
-from tfmrc.predictors.signature import SavedModel
-from tfmrc.predictors.versions import versions_of
+from tfmrc.predictors.exported.errors import RequestError
+from tfmrc.predictors.exported.signature import SavedModel
+from tfmrc.predictors.exported.versions import versions_of
 from tfmrc.serving.batcher import Batcher
 from tfmrc.serving.limits import Limits
 from tfmrc.serving.metrics import Metrics

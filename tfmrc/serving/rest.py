@@ -18,8 +18,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 from tensorflow_serving.apis import get_model_metadata_pb2
 
-from tfmrc.predictors.errors import RequestError
-from tfmrc.predictors.signature import SavedModel
+from tfmrc.predictors.exported.errors import RequestError
+from tfmrc.predictors.exported.signature import SavedModel
 from tfmrc.serving import page
 from tfmrc.serving.lane import Arrays
 from tfmrc.serving.rest_values import PredictRequest, json_of, reply_of

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tfmrc.predictors.errors import RequestError
-from tfmrc.predictors.signature import SavedSignature
+from tfmrc.predictors.exported.errors import RequestError
+from tfmrc.predictors.exported.signature import SavedSignature
 from tfmrc.serving.limits import Limits
 
 __all__ = ["PredictRequest", "json_of", "reply_of"]

@@ -24,7 +24,7 @@ with optional_import("tfmrc[serve]"):
     from tfmrc.serving.metrics import Metrics
     from tfmrc.serving.rest import rest_application
 
-from tfmrc.predictors.versions import find_models, newest_version
+from tfmrc.predictors.exported.versions import find_models, newest_version
 from tfmrc.serving.limits import Limits
 from tfmrc.serving.model_manager import ModelManager
 from tfmrc.serving.service import Service

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from tfmrc.predictors.errors import RequestError
-from tfmrc.predictors.signature import SavedModel
+from tfmrc.predictors.exported.errors import RequestError
+from tfmrc.predictors.exported.signature import SavedModel
 from tfmrc.serving.lane import Arrays, Request
 from tfmrc.serving.limits import Limits
 from tfmrc.serving.metrics import Metrics

@@ -4,7 +4,7 @@ import json
 from os import PathLike
 from pathlib import Path
 
-from tfmrc.predictors.versions import find_models
+from tfmrc.predictors.exported.versions import find_models
 from tfmrc.utils.files import write_text
 
 __all__ = ["write_serving_config"]

@@ -7,7 +7,7 @@ import unicodedata
 import numpy as np
 import tensorflow as tf
 
-from tfmrc.text.unspaced import UNSPACED
+from tfmrc.text.words.unspaced import UNSPACED
 
 # A space is 0, so that a padded neighbour reads as a space.
 SPACE = 0

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from tfmrc.text.rows import row_of_values
-from tfmrc.text.tokenizer import Tokens
+from tfmrc.text.words.tokenizer import Tokens
 
 _static = ContextVar("static_shapes", default=False)
 

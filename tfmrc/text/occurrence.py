@@ -5,7 +5,7 @@ from typing import Any
 import tensorflow as tf
 
 from tfmrc.text.rows import row_of_values
-from tfmrc.text.tokenizer import Tokens
+from tfmrc.text.words.tokenizer import Tokens
 
 # The polynomial hash is modulo 2**64; a match is verified character by character.
 _BASE = 0x9E3779B97F4A7C15 - (1 << 64)

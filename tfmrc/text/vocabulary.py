@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import tensorflow as tf
 
 from tfmrc.ops.ids import BOS, EOS, NUM_SPECIAL, PAD, UNK
-from tfmrc.text.counting import Record, WordCounter
 from tfmrc.text.pickling import Pickled
+from tfmrc.text.words.counting import Record, WordCounter
 
 SPECIAL_WORDS = ("[PAD]", "[UNK]", "[BOS]", "[EOS]")
 FILE_NAME = "vocabulary.txt"

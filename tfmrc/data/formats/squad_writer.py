@@ -10,7 +10,7 @@ from typing import Any
 from tfmrc.data.example import Example
 from tfmrc.data.formats.rows import FREE
 from tfmrc.data.stream import open_to_write
-from tfmrc.text.unspaced import UNSPACED
+from tfmrc.text.words.unspaced import UNSPACED
 
 _UNSPACED = "".join(
     f"{chr(first)}-{chr(last)}" for first, last in UNSPACED

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from functools import cache
 
-from tfmrc.text.unspaced import UNSPACED
+from tfmrc.text.words.unspaced import UNSPACED
 
 # A number with its separators, a run of letters, or one punctuation mark. Close to the graph
 # tokenizer `text.Tokenizer`; see docs/data.md for the agreement.

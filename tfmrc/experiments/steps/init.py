@@ -23,7 +23,7 @@ from tfmrc.experiments.recipes import find_recipe
 from tfmrc.experiments.run_folder import trained_folder
 from tfmrc.experiments.settings import Split
 from tfmrc.experiments.sources import print_broken_records, source_format
-from tfmrc.predictors.ready import READY
+from tfmrc.predictors.ready.reader import READY
 from tfmrc.utils.arguments import suggestion
 from tfmrc.utils.files import write_text
 from tfmrc.utils.progress import show_progress

@@ -17,7 +17,7 @@ from tfmrc.experiments.answering import (
 )
 from tfmrc.experiments.predictor import load_with, settings_of
 from tfmrc.experiments.sources import print_broken_records, question_stream, table_options
-from tfmrc.predictors.result import not_found
+from tfmrc.predictors.results.result import not_found
 from tfmrc.utils.pipes import print_json, print_text
 from tfmrc.utils.progress import show_progress
 

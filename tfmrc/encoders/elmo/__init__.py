@@ -1,0 +1,1 @@
+"""ELMo: its layers, its authors' files, and TensorFlow Hub's modules."""

@@ -1,0 +1,1 @@
+"""Encoders in Hugging Face's form: configuration, weights and tokenizer."""

@@ -1,0 +1,196 @@
+"""Sizes of encoders in `config.json` of Hugging Face, to and from KerasHub's arguments."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from tfmrc.encoders.hugging_face.families import FAMILIES
+
+__all__ = [
+    "CLASSES",
+    "EncoderConfig",
+    "config_of_encoder",
+    "encoder_config",
+    "family_of_config",
+    "is_transformers",
+]
+
+# The part of class names there: BertForQuestionAnswering, BertTokenizer.
+CLASSES = {
+    "bert": "Bert", "distil_bert": "DistilBert", "electra": "Electra", "roberta": "Roberta",
+    "xlm_roberta": "XLMRoberta", "albert": "Albert", "deberta_v3": "DebertaV2",
+}  # fmt: skip
+
+_TRANSFORMER = {
+    "vocabulary_size": "vocab_size",
+    "num_layers": "num_hidden_layers",
+    "num_heads": "num_attention_heads",
+    "hidden_dim": "hidden_size",
+    "intermediate_dim": "intermediate_size",
+    "dropout": "hidden_dropout_prob",
+    "max_sequence_length": "max_position_embeddings",
+}
+_SEGMENTS = {"num_segments": "type_vocab_size"}
+_SIZES = {
+    "bert": _TRANSFORMER | _SEGMENTS,
+    "electra": {"vocab_size": "vocab_size"}
+    | {ours: theirs for ours, theirs in _TRANSFORMER.items() if ours != "vocabulary_size"}
+    | {"embedding_dim": "embedding_size"}
+    | _SEGMENTS,
+    "distil_bert": {
+        "vocabulary_size": "vocab_size",
+        "num_layers": "n_layers",
+        "num_heads": "n_heads",
+        "hidden_dim": "dim",
+        "intermediate_dim": "hidden_dim",
+        "dropout": "dropout",
+        "max_sequence_length": "max_position_embeddings",
+    },
+    "roberta": _TRANSFORMER,
+    "xlm_roberta": _TRANSFORMER,
+    "albert": _TRANSFORMER
+    | {
+        "embedding_dim": "embedding_size",
+        "num_groups": "num_hidden_groups",
+        "num_inner_repetitions": "inner_group_num",
+    }
+    | _SEGMENTS,
+    "deberta_v3": _TRANSFORMER | {"bucket_size": "position_buckets"},
+}
+# Values that the arithmetic here has; a config that lacks the name has this value by default.
+_REQUIRED: dict[str, dict[str, Any]] = {
+    "": {
+        "position_embedding_type": "absolute",
+        "is_decoder": False,
+        "add_cross_attention": False,
+    },
+    "deberta_v3": {
+        "relative_attention": True,
+        "position_biased_input": False,
+        "share_att_key": True,
+        "norm_rel_ebd": "layer_norm",
+        "pos_att_type": ["p2c", "c2p"],
+        "type_vocab_size": 0,
+        "conv_kernel_size": 0,
+    },
+}
+# Those that transformers has other defaults of.
+_STATED = {
+    "deberta_v3": (
+        "relative_attention",
+        "position_biased_input",
+        "share_att_key",
+        "norm_rel_ebd",
+        "pos_att_type",
+    )
+}
+_RESERVED_POSITIONS = 2  # rows of RoBERTa's positions before the first one: padding_idx + 1
+_POSITIONED_AFTER_PADDING = ("roberta", "xlm_roberta")
+
+
+class EncoderConfig(NamedTuple):
+    """An encoder's description in `config.json`.
+
+    Attributes:
+        family: str. A key of `FAMILIES`.
+        sizes: dict. Arguments of KerasHub's backbone.
+        activation: str. Name of the activation.
+        epsilon: float. Epsilon of the layer normalizations.
+    """
+
+    family: str
+    sizes: dict[str, Any]
+    activation: str
+    epsilon: float
+
+
+def is_transformers(config: Mapping[str, Any]) -> bool:
+    """Returns True for the content of a `config.json` that transformers wrote."""
+    return "model_type" in config or "architectures" in config
+
+
+def family_of_config(config: Mapping[str, Any]) -> str:
+    """Returns the family that `model_type` names, or in old files `architectures`.
+
+    Raises:
+        ValueError: There is no such family.
+
+    Example:
+        >>> from tfmrc.encoders.hugging_face.config import family_of_config
+        >>> family_of_config({"model_type": "deberta-v2"})
+        'deberta_v3'
+    """
+    by_type = {facts.model_type: name for name, facts in FAMILIES.items()}
+    known = by_type | {prefix: name for name, prefix in CLASSES.items()}
+    classes = config.get("architectures") or [""]
+    kind = config.get("model_type") or re.split("For|Model", classes[0])[0]
+    if kind not in known:
+        raise ValueError(
+            f"`model_type` must be one of {sorted(by_type)}. Received: model_type={kind!r}"
+        )
+    return known[kind]
+
+
+def encoder_config(config: Mapping[str, Any]) -> EncoderConfig:
+    """Returns the sizes of an encoder.
+
+    Args:
+        config: dict. The content of `config.json`.
+
+    Raises:
+        ValueError: The file describes an encoder with other arithmetic.
+    """
+    family = family_of_config(config)
+    names = _SIZES[family]
+    for name, value in {**_REQUIRED[""], **_REQUIRED.get(family, {})}.items():
+        received = config.get(name, None if name in _STATED.get(family, ()) else value)
+        if name == "pos_att_type" and received:
+            received = sorted(received, reverse=True)
+        if received != value:
+            raise ValueError(
+                f"Encoders with {name}={value!r} are supported. "
+                f"Received: {name}={config.get(name)!r}"
+            )
+    activation = config.get("hidden_act", config.get("activation", "gelu"))
+    sizes = {ours: config[theirs] for ours, theirs in names.items()}
+    if family in _POSITIONED_AFTER_PADDING:
+        if config.get("pad_token_id", 1) != _RESERVED_POSITIONS - 1:
+            raise ValueError(
+                "The padding of RoBERTa has the id 1, after which its positions are counted. "
+                f"Received: pad_token_id={config['pad_token_id']!r}"
+            )
+        sizes["max_sequence_length"] -= _RESERVED_POSITIONS
+    default = 1e-7 if family == "deberta_v3" else 1e-12  # of transformers
+    epsilon = float(config.get("layer_norm_eps", default))
+    return EncoderConfig(family, sizes, activation, epsilon)
+
+
+def config_of_encoder(layer: Any) -> dict[str, Any]:
+    """Returns the entries of `config.json` that describe an encoder.
+
+    Args:
+        layer: `tfmrc.encoders.BackboneEncoder`.
+    """
+    settings = layer.get_config()
+    family, sizes = settings["family"], settings["backbone"]
+    config = {"model_type": FAMILIES[family].model_type, "pad_token_id": layer.pad_id}
+    config |= {theirs: sizes[ours] for ours, theirs in _SIZES[family].items()}
+    dropout = sizes["dropout"]
+    activation = layer.activation or _DEFAULT_ACTIVATION.get(family, "gelu")
+    if family == "distil_bert":
+        config |= {"activation": activation, "attention_dropout": dropout}
+    else:
+        config |= {"hidden_act": activation, "attention_probs_dropout_prob": dropout}
+        config["layer_norm_eps"] = layer.epsilon or _DEFAULT_EPSILON.get(family, 1e-12)
+    if family in _POSITIONED_AFTER_PADDING:
+        config["max_position_embeddings"] += _RESERVED_POSITIONS
+        config["type_vocab_size"] = 1
+    if family == "deberta_v3":
+        config |= {name: _REQUIRED[family][name] for name in _STATED[family]}
+        config |= {"type_vocab_size": 0, "max_relative_positions": -1}
+    return config
+
+
+# KerasHub's, where an encoder states none.
+_DEFAULT_ACTIVATION = {family: "gelu_new" for family in ("bert", "electra", "albert")}
+_DEFAULT_EPSILON = {"roberta": 1e-5, "xlm_roberta": 1e-5, "deberta_v3": 1e-7}

@@ -1,0 +1,80 @@
+"""Encoders from folders in Hugging Face's form."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tfmrc.encoders.backbone import BackboneEncoder
+from tfmrc.encoders.hugging_face.config import encoder_config
+from tfmrc.encoders.hugging_face.families import FAMILIES
+from tfmrc.encoders.hugging_face.tokenizer import (
+    pieces_of,
+    read_optional_json,
+    special_tokens_of,
+)
+from tfmrc.encoders.hugging_face.weights import assign_weights
+from tfmrc.encoders.torch_state_dict import read_state_dict
+
+__all__ = ["load_layer", "load_pieces", "read_weights"]
+
+INDEX = "model.safetensors.index.json"
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+
+
+def read_weights(folder: Path) -> dict[str, np.ndarray]:
+    """Reads all tensors of a folder; no code of a pickle is run.
+
+    The tensors are those of `model.safetensors`, of the files that `model.safetensors.index.json`
+    lists, or of `pytorch_model.bin`, which `tfmrc.encoders.read_state_dict` reads.
+
+    Raises:
+        FileNotFoundError: There is none of these files.
+        ValueError: A file is damaged, or would run code.
+    """
+    index = read_optional_json(folder / INDEX)
+    if index:
+        names = sorted({str(name) for name in (index.get("weight_map") or {}).values()})
+        outside = [name for name in names if Path(name).name != name]
+        if outside:
+            raise ValueError(f"{folder / INDEX} must name files beside it. Received: {outside[0]}")
+        tensors: dict[str, np.ndarray] = {}
+        for name in names:
+            tensors |= read_state_dict(folder / name)
+        return tensors
+    name = next((name for name in WEIGHTS if (folder / name).is_file()), WEIGHTS[0])
+    return read_state_dict(folder / name)
+
+
+def load_layer(
+    folder: Path,
+    config: Mapping[str, Any],
+    pad_id: int,
+    weights: Mapping[str, np.ndarray] | None = None,
+    **options: Any,
+) -> BackboneEncoder:
+    """Builds the layer of an encoder and assigns its weights.
+
+    Args:
+        folder: path. The folder, for error messages.
+        config: dict. The content of `config.json`.
+        pad_id: int. Id of padding.
+        weights: dict. Tensors by name; None to keep random weights. Default: None.
+        **options: Arguments of `BackboneEncoder`.
+
+    Raises:
+        ValueError: The encoder is not supported, or the weights do not fit.
+    """
+    known = encoder_config(config)
+    stated = {"activation": known.activation, "epsilon": known.epsilon}
+    layer = BackboneEncoder(known.family, known.sizes, pad_id=pad_id, **{**stated, **options})
+    if weights is not None:
+        assign_weights(layer, weights)
+    return layer
+
+
+def load_pieces(folder: Path, family: str) -> tuple[Any, list[dict[str, Any]]]:
+    """Returns the subword pieces of a folder and its special tokens."""
+    pieces = pieces_of(folder, FAMILIES[family])
+    return pieces, special_tokens_of(folder, FAMILIES[family], pieces)

@@ -1,0 +1,222 @@
+"""Subwords of encoders in Hugging Face's files: loading, and what is not followed."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tfmrc.encoders.hugging_face.families import Family
+from tfmrc.text.subwords.byte_pairs import BytePairs
+from tfmrc.text.subwords.tokenizer import Pieces
+from tfmrc.text.subwords.unigram_pieces import UnigramPieces
+from tfmrc.text.subwords.word_pieces import WordPieces, read_lines
+from tfmrc.utils.files import read_json
+
+__all__ = [
+    "BPE",
+    "BYTE_LEVEL",
+    "TOKENIZER",
+    "TOKENIZER_CONFIG",
+    "UNIGRAM",
+    "WORD_PIECE",
+    "check_tokenizer",
+    "default_special_tokens",
+    "pieces_of",
+    "special_tokens_of",
+    "with_separators",
+]
+
+TOKENIZER, TOKENIZER_CONFIG = "tokenizer.json", "tokenizer_config.json"
+Json = dict[str, Any]
+# Values of a component that differ from these are refused; None and "" mean the same there.
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
+BPE = {
+    "type": "BPE", "dropout": None, "continuing_subword_prefix": "", "end_of_word_suffix": "",
+    "fuse_unk": False, "byte_fallback": False, "ignore_merges": False,
+}  # fmt: skip
+WORD_PIECE = {
+    "type": "WordPiece", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
+}  # fmt: skip
+UNIGRAM = {"type": "Unigram", "byte_fallback": False}
+_ADDED = {"single_word": False, "rstrip": False, "special": True}
+
+
+def pieces_of(folder: Path, facts: Family) -> Pieces:
+    """Loads the subword pieces from a folder in the format of Hugging Face."""
+    stated = read_optional_json(folder / TOKENIZER_CONFIG)
+    tokenizer = read_optional_json(folder / TOKENIZER)
+    model: Json = tokenizer.get("model") or {}
+    if facts.pieces == WordPieces.kind:
+        return _word_pieces(folder, stated, tokenizer.get("normalizer") or {}, model)
+    if facts.pieces == BytePairs.kind:
+        if model.get("type") == "BPE":
+            merges = (m if isinstance(m, str) else " ".join(m) for m in model["merges"])
+            return BytePairs(model["vocab"], merges)
+        return BytePairs.from_assets(folder)
+    if model.get("type") == "Unigram":
+        parts = {name: tokenizer.get(name) for name in ("normalizer", "pre_tokenizer")}
+        return UnigramPieces(model["vocab"], model["unk_id"], **parts)
+    for name in ("spiece.model", "spm.model", "sentencepiece.bpe.model"):
+        if (folder / name).is_file():
+            albert = facts.model_type == "albert"
+            return UnigramPieces.from_sentencepiece(
+                (folder / name).read_bytes(),
+                lowercase=albert and stated.get("do_lower_case", True),
+                strip_accents=albert and not stated.get("keep_accents", False),
+                fairseq_ids=facts.model_type == "xlm-roberta",
+            )
+    raise FileNotFoundError(f"There is neither {TOKENIZER} nor a SentencePiece model in {folder}.")
+
+
+def _word_pieces(folder: Path, stated: Json, rules: Json, model: Json) -> WordPieces:
+    if model.get("type") == "WordPiece":
+        vocabulary = sorted(model["vocab"], key=model["vocab"].get)
+        last = model["vocab"][vocabulary[-1]]
+        if last != len(vocabulary) - 1:
+            raise ValueError(
+                f"{folder / TOKENIZER}: the ids of pieces must have no gaps. "
+                f"Received: {len(vocabulary)} pieces with ids up to {last}"
+            )
+    else:
+        vocabulary = read_lines(folder / "vocab.txt")
+    return WordPieces(
+        vocabulary,
+        lowercase=bool(rules.get("lowercase", stated.get("do_lower_case", True))),
+        strip_accents=rules.get("strip_accents", stated.get("strip_accents")),
+        split_ideographs=bool(
+            rules.get("handle_chinese_chars", stated.get("tokenize_chinese_chars", True))
+        ),
+        unknown=model.get("unk_token", "[UNK]"),
+    )
+
+
+def special_tokens_of(folder: Path, facts: Family, pieces: Any) -> list[Json]:
+    """Returns the special tokens that a text may contain, for `SubwordTokenizer`.
+
+    Without `tokenizer.json` they are those that all encoders of the family have.
+    """
+    added = read_optional_json(folder / TOKENIZER).get("added_tokens")
+    if added is None:
+        return default_special_tokens(facts, pieces)
+    names = ("content", "id", "lstrip", "normalized")
+    return [{name: token.get(name) for name in names} for token in added]
+
+
+def default_special_tokens(facts: Family, pieces: Any) -> list[Json]:
+    """Returns the special tokens that all encoders of a family have."""
+    byte_pairs = facts.pieces == BytePairs.kind
+    names = [facts.cls, facts.pad, facts.sep]
+    names += ["<unk>", "<mask>"] if byte_pairs else ["[UNK]", "[MASK]"]
+    result = []
+    for name in dict.fromkeys(names):
+        try:
+            index = pieces.id_of(name)
+        except KeyError:
+            continue
+        lstrip = name == "<mask>"
+        result.append({"content": name, "id": index, "lstrip": lstrip})
+    return result
+
+
+def check_tokenizer(folder: Path, facts: Family) -> None:
+    """Raises a ValueError unless `SubwordTokenizer.tokenize` follows the folder's tokenizer.
+
+    Every component of `tokenizer.json` must be one whose ids and offsets are computed here.
+
+    Args:
+        folder: path. A folder in the format of Hugging Face.
+        facts: `Family`. The encoder's family.
+    """
+    path = folder / TOKENIZER
+    whole = read_optional_json(path)
+    if facts.pieces == UnigramPieces.kind and not whole:
+        raise ValueError(
+            "A reader of XLM-RoBERTa, ALBERT or DeBERTa needs tokenizer.json: a SentencePiece "
+            "model alone does not say how texts are divided. "
+            f"Received: {facts.model_type!r} in {folder}"
+        )
+    if not whole:
+        return
+    stated = read_optional_json(folder / TOKENIZER_CONFIG)
+    if facts.pieces == WordPieces.kind:
+        rules = whole.get("normalizer") or {}
+        expected = {"type": "BertNormalizer", "clean_text": True}
+        _check(path, "normalizer", rules, expected)
+        lowercase = stated.get("do_lower_case", rules.get("lowercase"))
+        _check(path, "normalizer", rules, {"lowercase": lowercase})
+        _check(path, "pre_tokenizer", whole.get("pre_tokenizer"), {"type": "BertPreTokenizer"})
+        _check(path, "model", whole.get("model"), WORD_PIECE)
+    elif facts.pieces == UnigramPieces.kind:
+        _check(path, "model", whole.get("model"), UNIGRAM)
+    else:
+        if whole.get("normalizer") is not None:
+            _check(path, "normalizer", whole["normalizer"], {"type": None})
+        _check(path, "pre_tokenizer", whole.get("pre_tokenizer"), BYTE_LEVEL)
+        _check(path, "model", whole.get("model"), BPE)
+    for token in whole.get("added_tokens") or ():
+        _check(path, "added_tokens", token, _ADDED)
+        if whole.get("normalizer") is not None and facts.pieces != UnigramPieces.kind:
+            _check(path, "added_tokens", token, {"normalized": False})
+    _check_pair(path, whole.get("post_processor") or {}, facts)
+
+
+def with_separators(folder: Path, facts: Family) -> Family:
+    """Returns the family with the number of separators in the template of the folder.
+
+    Readers of XLM-RoBERTa that transformers 5 made have one, those of transformers 4 two.
+    """
+    template = (read_optional_json(folder / TOKENIZER).get("post_processor") or {}).get("pair")
+    if facts.pieces != UnigramPieces.kind or not isinstance(template, list):
+        return facts
+    names = [_part(part)[0] for part in template]
+    if "A" not in names or "B" not in names:
+        return facts
+    return facts._replace(num_separators=names.index("B") - names.index("A") - 1)
+
+
+def _check(path: Path, part: str, received: Any, expected: Mapping[str, Any]) -> None:
+    received = received or {}
+    for name, value in expected.items():
+        other = received.get(name)
+        if other != value and not (other in (None, "", False) and value in (None, "", False)):
+            raise ValueError(
+                f"{path}: the tokenizer must have {part}.{name}={value!r}; others are not "
+                f"followed exactly here. Received: {part}={str(received)[:200]}"
+            )
+
+
+def _check_pair(path: Path, processor: Json, facts: Family) -> None:
+    """Checks the special tokens around question and passage."""
+    kind = processor.get("type")
+    if kind == "TemplateProcessing":
+        parts = [_part(part) for part in processor.get("pair") or ()]
+        ids = [1] * (len(parts) - 3 - facts.num_separators) if facts.segments else []
+        expected = [facts.cls, "A", *[facts.sep] * facts.num_separators, "B", facts.sep]
+        segments = [part[1] for part in parts][2 + facts.num_separators :]
+        right = [part[0] for part in parts] == expected
+        right &= not facts.segments or segments == [1] * len(segments) or not ids
+    elif kind in ("BertProcessing", "RobertaProcessing"):
+        right = (processor["cls"][0], processor["sep"][0]) == (facts.cls, facts.sep)
+        right &= facts.num_separators == (2 if kind == "RobertaProcessing" else 1)
+        if kind == "RobertaProcessing":
+            right &= processor["trim_offsets"] and not processor["add_prefix_space"]
+    else:
+        right = False
+    if not right:
+        raise ValueError(
+            f"{path}: a pair must be {facts.cls} question {facts.sep * facts.num_separators} "
+            f"passage {facts.sep}. Received: post_processor={str(processor)[:300]}"
+        )
+
+
+def _part(part: Json) -> tuple[str, int]:
+    (value,) = part.values()
+    return value["id"], value["type_id"]
+
+
+def read_optional_json(path: Path) -> Json:
+    """Returns the content of a JSON file; an empty dict if there is none.
+
+    Raises:
+        ValueError: The file is damaged or holds another value.
+    """
+    return read_json(path) if path.is_file() else {}

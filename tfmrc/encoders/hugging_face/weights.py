@@ -1,0 +1,222 @@
+"""Weights of encoders in Hugging Face's files, to and from KerasHub's variables.
+
+Each variable of a backbone has one name in the file, and one rule between the two shapes, which is
+used for loading and for saving. `keras_hub_backbone` and this file use KerasHub's private names.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from keras import ops
+
+__all__ = ["Weight", "assign_weights", "encoder_weights", "weights_of_encoder"]
+
+_PREFIXES = {
+    "bert": "bert.",
+    "distil_bert": "distilbert.",
+    "electra": "electra.",
+    "roberta": "roberta.",
+    "xlm_roberta": "roberta.",
+    "albert": "albert.",
+    "deberta_v3": "deberta.",
+}
+_UNUSED = ("pooler.", "embeddings.position_ids", "embeddings.token_type_ids")
+_NORM = {"gamma": "weight", "beta": "bias"}
+
+
+class Weight(NamedTuple):
+    """A variable and its place in a file.
+
+    Attributes:
+        name: str. Name in the file, without the prefix of the encoder.
+        variable: Keras variable.
+        rule: str. `same`, `kernel` (transposed and reshaped) or `flat` (reshaped).
+    """
+
+    name: str
+    variable: Any
+    rule: str = "same"
+
+    def from_file(self, array: np.ndarray) -> np.ndarray:
+        """Returns an array of the file in the shape of the variable."""
+        array = array.T if self.rule == "kernel" else array
+        return array if self.rule == "same" else np.reshape(array, self.variable.shape)
+
+    def to_file(self) -> np.ndarray:
+        """Returns the variable's value in the shape of the file."""
+        value = ops.convert_to_numpy(self.variable)
+        if self.rule == "flat":
+            return np.reshape(value, -1)
+        if self.rule == "kernel":
+            # The side of the heads has two axes: [in, heads, size] or [heads, size, out].
+            rows = value.shape[0] if value.ndim < 3 or self.is_input else -1
+            columns = value.shape[-1] if rows == -1 else -1
+            return np.ascontiguousarray(np.reshape(value, (rows, columns)).T)
+        return value
+
+    @property
+    def is_input(self) -> bool:
+        """True if the heads are the output of the kernel: queries, keys and values."""
+        return not self.name.endswith(("dense.weight", "out_lin.weight"))
+
+
+def encoder_weights(backbone: Any, family: str) -> list[Weight]:
+    """Returns all variables of a backbone that take part in its states.
+
+    Args:
+        backbone: KerasHub backbone.
+        family: str. A key of `tfmrc.encoders.hugging_face.families.FAMILIES`.
+    """
+    return [*_embeddings(backbone, family), *_layers(backbone, family)]
+
+
+def _norm(name: str, layer: Any) -> Iterator[Weight]:
+    for ours, theirs in _NORM.items():
+        yield Weight(f"{name}.{theirs}", getattr(layer, ours))
+
+
+def _dense(name: str, layer: Any) -> Iterator[Weight]:
+    yield Weight(f"{name}.weight", layer.kernel, "kernel")
+    yield Weight(f"{name}.bias", layer.bias, "flat")
+
+
+def _embeddings(backbone: Any, family: str) -> Iterator[Weight]:
+    yield Weight("embeddings.word_embeddings.weight", backbone.token_embedding.embeddings)
+    if family in ("distil_bert", "roberta", "xlm_roberta"):
+        positions = backbone.embeddings.position_embedding
+    else:
+        positions = getattr(backbone, "position_embedding", None)
+    if positions is not None:
+        yield Weight("embeddings.position_embeddings.weight", positions.position_embeddings)
+    if family in ("bert", "electra", "albert"):
+        rows = backbone.segment_embedding.embeddings
+        yield Weight("embeddings.token_type_embeddings.weight", rows)
+    yield from _norm("embeddings.LayerNorm", backbone.embeddings_layer_norm)
+    if family == "albert":
+        yield from _dense("encoder.embedding_hidden_mapping_in", backbone.embeddings_projection)
+    elif hasattr(backbone, "embeddings_projection"):
+        yield from _dense("embeddings_project", backbone.embeddings_projection)
+    if family == "deberta_v3":
+        relative = backbone.relative_embeddings
+        yield Weight("encoder.rel_embeddings.weight", relative.rel_embeddings)
+        yield from _norm("encoder.LayerNorm", relative.layer_norm)
+
+
+class _Names(NamedTuple):
+    """Names of a transformer layer's parts in a file."""
+
+    query: str = "attention.self.query"
+    key: str = "attention.self.key"
+    value: str = "attention.self.value"
+    output: str = "attention.output.dense"
+    attention_norm: str = "attention.output.LayerNorm"
+    inner: str = "intermediate.dense"
+    outer: str = "output.dense"
+    norm: str = "output.LayerNorm"
+
+
+_NAMES = {
+    "distil_bert": _Names(
+        "attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin",
+        "sa_layer_norm", "ffn.lin1", "ffn.lin2", "output_layer_norm",
+    ),
+    "albert": _Names(
+        "attention.query", "attention.key", "attention.value", "attention.dense",
+        "attention.LayerNorm", "ffn", "ffn_output", "full_layer_layer_norm",
+    ),
+    "deberta_v3": _Names(
+        "attention.self.query_proj", "attention.self.key_proj", "attention.self.value_proj"
+    ),
+}  # fmt: skip
+
+
+def _layers(backbone: Any, family: str) -> Iterator[Weight]:
+    names = _NAMES.get(family, _Names())
+    if family == "albert":
+        layers = {
+            f"encoder.albert_layer_groups.{group}.albert_layers.{number}": layer
+            for group, inner in enumerate(backbone.transformer_layers)
+            for number, layer in enumerate(inner)
+        }
+    else:
+        room = "transformer" if family == "distil_bert" else "encoder"
+        layers = {
+            f"{room}.layer.{number}": layer
+            for number, layer in enumerate(backbone.transformer_layers)
+        }
+    mark = "_" if family == "deberta_v3" else ""
+    for prefix, layer in layers.items():
+        attention = layer._self_attention_layer
+        for part in ("query", "key", "value", "output"):
+            dense = getattr(attention, f"{mark}{part}_dense")
+            yield from _dense(f"{prefix}.{getattr(names, part)}", dense)
+        yield from _norm(f"{prefix}.{names.attention_norm}", layer._self_attention_layer_norm)
+        yield from _dense(f"{prefix}.{names.inner}", layer._feedforward_intermediate_dense)
+        yield from _dense(f"{prefix}.{names.outer}", layer._feedforward_output_dense)
+        yield from _norm(f"{prefix}.{names.norm}", layer._feedforward_layer_norm)
+
+
+def assign_weights(layer: Any, arrays: Mapping[str, np.ndarray]) -> None:
+    """Assigns the weights of a file to an encoder.
+
+    Every variable must be in the file, and every array of the encoder in the file must be known,
+    so that no file of another arithmetic is loaded.
+
+    Args:
+        layer: `tfmrc.encoders.BackboneEncoder`.
+        arrays: dict from name to array, with or without the encoder's prefix, such as `bert.`.
+
+    Raises:
+        ValueError: Weights are missing or unknown, or have a wrong shape.
+    """
+    family, prefix = layer.family, _PREFIXES[layer.family]
+    prefix = prefix if any(name.startswith(prefix) for name in arrays) else ""
+    given = {n.removeprefix(prefix): array for n, array in arrays.items() if n.startswith(prefix)}
+    given = _modern(_without_segments(given, family))
+    weights = encoder_weights(layer.backbone, family)
+    known = {weight.name for weight in weights}
+    missing = sorted(known - given.keys())
+    others = sorted(n for n in given.keys() - known if prefix and not n.startswith(_UNUSED))
+    if missing or others:
+        raise ValueError(
+            f"The file must have exactly the weights of a {family} encoder. Received: "
+            f"{len(missing)} missing ({', '.join(missing[:3])}), "
+            f"{len(others)} unknown ({', '.join(others[:3])})"
+        )
+    for weight in weights:
+        weight.variable.assign(weight.from_file(given[weight.name]))
+
+
+def weights_of_encoder(layer: Any) -> dict[str, np.ndarray]:
+    """Returns the weights of an encoder by their names in Hugging Face's files."""
+    family, prefix = layer.family, _PREFIXES[layer.family]
+    arrays = {w.name: w.to_file() for w in encoder_weights(layer.backbone, family)}
+    if family in ("roberta", "xlm_roberta"):
+        rows = arrays["embeddings.position_embeddings.weight"]
+        reserved = np.zeros((2, rows.shape[1]), rows.dtype)
+        arrays["embeddings.position_embeddings.weight"] = np.concatenate([reserved, rows])
+        arrays["embeddings.token_type_embeddings.weight"] = reserved[:1]
+    return {prefix + name: array for name, array in arrays.items()}
+
+
+def _modern(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Renames the parameters of layer normalizations in files of the first releases."""
+    return {
+        f"{name.rpartition('.')[0]}.{_NORM[name.rpartition('.')[2]]}"
+        if name.endswith(("LayerNorm.gamma", "LayerNorm.beta"))
+        else name: array
+        for name, array in arrays.items()
+    }
+
+
+def _without_segments(arrays: dict[str, np.ndarray], family: str) -> dict[str, np.ndarray]:
+    """Adds the one segment of RoBERTa to its positions, without the reserved ones."""
+    segments, positions = (
+        f"embeddings.{name}_embeddings.weight" for name in ("token_type", "position")
+    )
+    if family not in ("roberta", "xlm_roberta") or not {segments, positions} <= arrays.keys():
+        return arrays
+    arrays = dict(arrays)
+    arrays[positions] = arrays[positions][2:] + arrays.pop(segments)[0]
+    return arrays

@@ -1,0 +1,1 @@
+"""Exports: signature, predictor, versions, and the errors of requests."""

@@ -1,0 +1,246 @@
+"""Signatures of a loaded SavedModel as functions of JSON values."""
+
+import base64
+import json
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+import tensorflow_text  # noqa: F401  registers the operations of the exported graph
+from tensorflow.core.protobuf import saved_model_pb2
+
+from tfmrc.predictors.exported.errors import RequestError
+from tfmrc.predictors.exported.inputs import check_names, cut_passages, status_message
+from tfmrc.predictors.exported.versions import newest_version
+from tfmrc.predictors.process import check_process, this_process
+from tfmrc.storage.manifest import EXPORT_FORMAT, manifest_of, verify_files
+from tfmrc.utils.files import check_links
+
+__all__ = ["SavedModel", "SavedSignature"]
+
+
+class SavedModel:
+    """A SavedModel and its signatures, which are computed one at a time.
+
+    Args:
+        path: str or path. Folder of the version, or of the model (then the greatest version is
+            taken).
+        verify: bool. Whether every file is compared with its digest first, if there are digests: a
+            SavedModel that tfmrc did not write has none. Default: True.
+
+    Attributes:
+        path: The folder of the version.
+        card: dict. The model card; empty if there is none.
+        signatures: dict. A `SavedSignature` for each name.
+
+    Raises:
+        FileNotFoundError: If there is no SavedModel.
+        tfmrc.storage.DamagedError: If a file differs from what was written.
+        ValueError: If TensorFlow cannot load it, or an earlier tfmrc exported it.
+        RuntimeError: In a process that was forked after a predictor was made or loaded.
+    """
+
+    def __init__(self, path: str | PathLike[str], *, verify: bool = True):
+        this_process()  # an error before anything is loaded
+        self.path = newest_version(path)
+        self.card = _card(self.path)
+        if self.card and self.card.get("format") != EXPORT_FORMAT:
+            raise ValueError(
+                f"{self.path} was exported by another tfmrc, with other inputs and outputs: export "
+                "it again."
+            )
+        check_links(self.path)
+        if verify and (self.card or manifest_of(self.path) is not None):
+            verify_files(self.path)
+        try:
+            with _without_warnings():
+                self._model = tf.saved_model.load(str(self.path))
+        except Exception as error:
+            raise ValueError(
+                f"{self.path} cannot be loaded as a SavedModel; it is damaged, or uses operations "
+                f"that are not installed: {error}"
+            ) from error
+        # One request at a time, because each uses all cores; and always in the same thread, because
+        # TensorFlow caches prepared functions per thread, and preparing the graph takes seconds.
+        worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tfmrc-saved-model")
+        max_passages = self.card.get("max_passages")
+        self.signatures = {
+            name: SavedSignature(function, worker, max_passages)
+            for name, function in self._model.signatures.items()
+        }
+
+    def __repr__(self) -> str:
+        return f"<SavedModel {self.path}: {', '.join(self.signatures)}>"
+
+    @cached_property
+    def signature_defs(self) -> dict[str, Any]:
+        """The `SignatureDef` of each signature, as the SavedModel has it."""
+        content = (self.path / "saved_model.pb").read_bytes()
+        (graph, *_) = saved_model_pb2.SavedModel.FromString(content).meta_graphs
+        return {name: graph.signature_def[name] for name in self.signatures}
+
+    def signature(self, name: str) -> "SavedSignature":
+        """Returns a signature.
+
+        Raises:
+            RequestError: If there is no such signature (status 404).
+        """
+        if name not in self.signatures:
+            names = ", ".join(self.signatures)
+            raise RequestError(f"The signatures are {names}. Received: {name!r:.80}", 404)
+        return self.signatures[name]
+
+
+class SavedSignature:
+    """A signature of a SavedModel, fed with nested lists.
+
+    Args:
+        function: The signature as it is loaded.
+        worker: `Executor`. Executor of one thread that computes it.
+        max_passages: int or None. Number of passages to which rows are cut before padding, so that
+            one long row does not lengthen all others. Default: None.
+    """
+
+    def __init__(self, function: Any, worker: Executor, max_passages: int | None = None):
+        self._function = function
+        self._worker = worker
+        self._max_passages = max_passages
+        self._process = this_process()
+        self.inputs: dict[str, tf.TensorSpec] = function.structured_input_signature[1]
+        self.outputs: dict[str, tf.TensorSpec] = function.structured_outputs
+
+    def __repr__(self) -> str:
+        return f"<SavedSignature of {', '.join(self.inputs)}>"
+
+    def __call__(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Runs the signature on nested lists.
+
+        Raises:
+            RequestError: If inputs are missing, unknown, of a wrong shape or type, or the graph
+                refuses them.
+            RuntimeError: In a process that was forked after the SavedModel was loaded.
+        """
+        check_process(self._process)
+        return self._worker.submit(self.run, self.arrays(inputs)).result()
+
+    def arrays(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Returns nested lists or arrays as the arrays of the inputs, strings as bytes.
+
+        Rows of strings are cut to the model's number of passages and padded with empty strings.
+
+        Args:
+            inputs: dict. For each input nested lists of JSON values, or an array.
+
+        Raises:
+            RequestError: If inputs are missing, unknown, or of a wrong shape or type.
+        """
+        try:
+            check_names("This signature", inputs, self.inputs)
+        except ValueError as error:
+            raise RequestError(str(error)) from error
+        return {
+            name: array_of(inputs[name], spec, name, self._max_passages)
+            for name, spec in self.inputs.items()
+        }
+
+    def run(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Computes the signature in the calling thread.
+
+        Args:
+            arrays: dict. The arrays of all inputs.
+
+        Raises:
+            RequestError: If the graph refuses them.
+        """
+        tensors = {
+            name: tf.constant(arrays[name], spec.dtype) for name, spec in self.inputs.items()
+        }
+        try:
+            outputs = self._function(**tensors)
+        except tf.errors.InvalidArgumentError as error:
+            raise RequestError(status_message(error)) from error
+        return {name: value.numpy() for name, value in outputs.items()}
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Silences the warning that gradients were not saved: an export is not trained."""
+    logger = logging.getLogger("absl")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def _card(path: Path) -> dict[str, Any]:
+    """Returns the model card; {} of an export of another library."""
+    file = path / "assets.extra" / "model_card.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+
+
+def array_of(
+    value: Any, spec: tf.TensorSpec, name: str, max_passages: int | None = None
+) -> np.ndarray:
+    """Returns an input of a request as an array of its type.
+
+    Args:
+        value: nested lists of strings, of `{"b64": ...}` or of integers, or an array.
+        spec: `tf.TensorSpec`. The input.
+        name: str. Its name, for messages.
+        max_passages: int or None. Passages that the model reads. Default: None.
+
+    Raises:
+        RequestError: If the value has another type or shape.
+    """
+    rank = spec.shape.rank
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    try:
+        if spec.dtype != tf.string:
+            array = np.array(value, dtype=spec.dtype.as_numpy_dtype)
+            if spec.dtype.is_integer and not np.array_equal(array, value):
+                raise ValueError("not 3.5 or '3', which NumPy would convert")
+        elif rank == 2:
+            rows = [
+                [_bytes(text) for text in cut_passages(_sequence(row), max_passages)]
+                for row in _sequence(value)
+            ]
+            width = max(map(len, rows), default=0)
+            array = np.full((len(rows), width), b"", dtype=object)
+            for number, row in enumerate(rows):
+                array[number, : len(row)] = row
+        else:
+            array = np.array([_bytes(text) for text in _sequence(value)], dtype=object)
+        if not spec.shape.is_compatible_with(array.shape):
+            raise ValueError(f"its shape is {array.shape}, not {spec.shape}")
+    except (OverflowError, TypeError, ValueError) as error:
+        kind = "a string" if rank == 1 else "a list of strings"
+        kind = kind if spec.dtype == tf.string else f"an {spec.dtype.name}"
+        raise RequestError(
+            f"`{name}` must hold {kind} per row: {error}. Received: {value!r:.80}"
+        ) from error
+    return array
+
+
+def _sequence(value: Any) -> Sequence[Any]:
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes):
+        raise TypeError(f"{value!r:.80} is not a list")
+    return value
+
+
+def _bytes(text: Any) -> bytes:
+    """Returns a text of a request; a lone surrogate, which UTF-8 lacks, becomes a question mark."""
+    if isinstance(text, dict) and set(text) == {"b64"}:
+        return base64.b64decode(text["b64"], validate=True)
+    if not isinstance(text, str | bytes):
+        raise TypeError(f"{text!r:.80} is not a string")
+    return text if isinstance(text, bytes) else text.encode("utf-8", "replace")

@@ -1,0 +1,1 @@
+"""Readers in Hugging Face's form, and the pipeline that transformers removed."""

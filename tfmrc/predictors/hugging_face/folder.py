@@ -1,0 +1,213 @@
+"""Extractive readers in Hugging Face's form: loading and saving."""
+
+import json
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from keras import ops
+
+from tfmrc.encoders import Encoder
+from tfmrc.encoders.hugging_face.config import (
+    CLASSES,
+    config_of_encoder,
+    family_of_config,
+    is_transformers,
+)
+from tfmrc.encoders.hugging_face.families import FAMILIES
+from tfmrc.encoders.hugging_face.folder import load_layer, load_pieces, read_weights
+from tfmrc.encoders.hugging_face.tokenizer import (
+    TOKENIZER_CONFIG,
+    check_tokenizer,
+    read_optional_json,
+    with_separators,
+)
+from tfmrc.encoders.hugging_face.tokenizer_files import tokenizer_files
+from tfmrc.encoders.hugging_face.weights import weights_of_encoder
+from tfmrc.encoders.presets import build_subwords
+from tfmrc.models import ExtractiveReader
+from tfmrc.predictors.calibration import Calibration
+from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor
+from tfmrc.preprocessing import ExtractiveReaderPreprocessor
+from tfmrc.storage.folders import check_target, new_folder
+from tfmrc.storage.manifest import manifest_of, verify_files
+from tfmrc.storage.parts import CALIBRATION
+from tfmrc.utils.files import check_links, read_json, user_path
+from tfmrc.utils.optional import optional_import
+
+__all__ = [
+    "is_hugging_face",
+    "load_hugging_face",
+    "local_folder",
+    "reader_files",
+    "save_hugging_face",
+]
+
+HUB = "hf://"
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+FILES = (CONFIG, "*.safetensors", "model.safetensors.index.json", "tokenizer*.json", "vocab*",
+         "merges.txt", "special_tokens_map.json", CALIBRATION)  # fmt: skip
+PICKLE = "pytorch_model.bin"  # which a folder may have in place of safetensors
+HEAD = ("qa_outputs.weight", "qa_outputs.bias")
+WINDOW = 384  # subwords of a window, of which a third is shared by two
+
+
+def is_hugging_face(folder: str | PathLike[str]) -> bool:
+    """Returns True for a folder in Hugging Face's form, or a name of its hub (`hf://`)."""
+    if fspath(folder).startswith(HUB):
+        return True
+    path = user_path(folder) / CONFIG
+    try:
+        return is_transformers(read_optional_json(path))
+    except ValueError:
+        return False
+
+
+def load_hugging_face(
+    folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None, **options: Any
+) -> ExtractiveReaderPredictor:
+    """Loads a model for question answering of Hugging Face as a predictor.
+
+    The kinds are `BertForQuestionAnswering`, `DistilBertFor...`, `ElectraFor...`,
+    `RobertaFor...`, `XLMRobertaFor...`, `DebertaV2For...` and `AlbertFor...`. Ids, offsets and
+    scores are those of transformers with the components in `tokenizer.json`. No code of the folder
+    is run. A folder whose arithmetic or tokenizer differs in any part is refused.
+
+    Args:
+        folder: str or path. A folder with `config.json`, `model.safetensors` and the tokenizer's
+            files; or `hf://owner/name` for the hub, which needs the package huggingface_hub, with
+            `@revision` behind it for a branch, tag or commit.
+        verify: bool. Whether every file is compared with its digest first, in a folder that
+            `save_hugging_face` wrote. Default: True.
+        dtype: Keras dtype or policy of the model. Default: None.
+        **options: Arguments of `ExtractiveReaderPreprocessor`, such as `window_length`.
+
+    Raises:
+        FileNotFoundError: The folder lacks a file.
+        ValueError: The model is of another kind, or its files are damaged.
+        ImportError: A package is not installed.
+    """
+    folder = local_folder(folder)
+    check_links(folder)
+    if verify and manifest_of(folder) is not None:
+        verify_files(folder)
+    config = read_json(folder / CONFIG)
+    family = family_of_config(config)
+    kind = f"{CLASSES[family]}ForQuestionAnswering"
+    architectures = config.get("architectures") or []
+    if architectures != [kind]:
+        raise ValueError(
+            f"{folder} must hold a {kind}, a reader with a trained head for questions. "
+            f"Received: architectures={architectures!r}"
+        )
+    facts = with_separators(folder, FAMILIES[family])
+    check_tokenizer(folder, facts)
+    pieces, special = load_pieces(folder, family)
+    weights = read_weights(folder)
+    kernel, bias = (weights[name] for name in HEAD)
+    layer = load_layer(
+        folder, config, pieces.id_of(facts.pad), weights,
+        dtype=dtype, preset={"name": folder.name},
+    )  # fmt: skip
+    positions = layer.backbone.max_sequence_length
+    stated = read_optional_json(folder / TOKENIZER_CONFIG).get("model_max_length") or positions
+    most = int(min(positions, stated))
+    subwords = build_subwords(facts, pieces, positions, {"length": most}, special)
+    sizes = {"window_length": min(most, WINDOW)}
+    sizes["overlap"] = min(sizes["window_length"] // 2, 128)
+    sizes["question_length"] = min(64, (sizes["window_length"] - sizes["overlap"]) // 2)
+    preprocessor = ExtractiveReaderPreprocessor(
+        encoder=Encoder(layer, subwords), **{**sizes, **options}
+    )
+    model = ExtractiveReader(encoder=layer, dtype=dtype)
+    model.answer_module.scores.kernel.assign(kernel.T)
+    model.answer_module.scores.bias.assign(bias)
+    predictor = ExtractiveReaderPredictor(model, preprocessor)
+    if calibration := read_optional_json(folder / CALIBRATION):
+        predictor.calibration = Calibration.from_json(calibration)
+    return predictor
+
+
+def local_folder(folder: str | PathLike[str]) -> Path:
+    """Returns the folder itself, or that of a name of the hub (`hf://`), which is downloaded.
+
+    Raises:
+        ImportError: If the package huggingface_hub is missing, which a name of the hub needs.
+    """
+    name = fspath(folder)
+    if not name.startswith(HUB):
+        return user_path(folder)
+    with optional_import("huggingface_hub"):
+        import huggingface_hub
+    name, _, revision = name.removeprefix(HUB).partition("@")
+    for patterns in (FILES, (*FILES, PICKLE)):
+        path = huggingface_hub.snapshot_download(
+            name, revision=revision or None, allow_patterns=list(patterns)
+        )
+        if any(Path(path).glob("*.safetensors")):
+            break
+    return Path(path)
+
+
+def reader_files(folder: Path) -> list[Path]:
+    """Returns the files of a folder that a reader consists of, in the order of their names.
+
+    Others, such as predictions that were written beside them, are no part of it.
+    """
+    paths = {path for pattern in (*FILES, PICKLE) for path in folder.glob(pattern)}
+    return sorted(path for path in paths if path.is_file())
+
+
+def save_hugging_face(predictor: ExtractiveReaderPredictor, folder: str | PathLike[str]) -> Path:
+    """Writes a reader in Hugging Face's form, which transformers loads with equal scores.
+
+    Args:
+        predictor: `ExtractiveReaderPredictor`. The reader.
+        folder: str or path. The folder; one that was written so before is replaced.
+
+    Returns:
+        The folder.
+
+    Raises:
+        FileExistsError: If there is a file, a link, or a folder that holds something else.
+        ImportError: safetensors is not installed.
+        ValueError: The model is an ensemble, or the encoder mixes its layers, which the form does
+            not have.
+    """
+    with optional_import("tfmrc[encoders]"):
+        from safetensors.numpy import save_file
+    model, subwords = predictor.model, predictor.preprocessor.subwords
+    if not isinstance(model, ExtractiveReader):
+        raise ValueError(
+            "Hugging Face's form has one encoder and one head: save each member of an ensemble. "
+            f"Received: model={type(model).__name__}"
+        )
+    layer = model.encoder
+    if layer.output_layers != "last":
+        raise ValueError(
+            "Hugging Face's form has the last layer of an encoder only: layers='last'. "
+            f"Received: layers={layer.output_layers!r}"
+        )
+    name = CLASSES[layer.family]
+    config = {"architectures": [f"{name}ForQuestionAnswering"], **config_of_encoder(layer)}
+    files = {CONFIG: json.dumps(config, indent=2, sort_keys=True) + "\n"}
+    files |= tokenizer_files(subwords, FAMILIES[layer.family], f"{name}Tokenizer")
+    if predictor.calibration is not None:
+        files[CALIBRATION] = json.dumps(predictor.calibration.to_json(), indent=2) + "\n"
+    head = model.answer_module.scores
+    arrays = weights_of_encoder(layer) | {
+        HEAD[0]: np.ascontiguousarray(ops.convert_to_numpy(head.kernel).T),
+        HEAD[1]: ops.convert_to_numpy(head.bias),
+    }
+    arrays = {name: np.ascontiguousarray(array, np.float32) for name, array in arrays.items()}
+    path = check_target(folder, _is_written)
+    with new_folder(path, sum(array.nbytes for array in arrays.values())) as part:
+        save_file(arrays, part / WEIGHTS, metadata={"format": "pt"})
+        for name, text in files.items():
+            (part / name).write_text(text, encoding="utf-8", newline="\n")
+    return user_path(folder)
+
+
+def _is_written(path: Path) -> bool:
+    return is_hugging_face(path) and manifest_of(path) is not None

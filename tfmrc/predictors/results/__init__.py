@@ -1,0 +1,1 @@
+"""Results of predictors: spans, generated words, their sources, attention."""

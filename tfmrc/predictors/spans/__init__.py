@@ -1,0 +1,1 @@
+"""Spans over the windows of all passages: scores, answers, ensembles and rankers."""

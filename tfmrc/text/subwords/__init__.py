@@ -1,0 +1,1 @@
+"""Subwords: WordPiece, byte pairs and Unigram, as the package `tokenizers` computes them."""

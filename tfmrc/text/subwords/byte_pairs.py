@@ -1,0 +1,275 @@
+"""Byte pair encoding of GPT-2 and RoBERTa, by graph operations, as `tokenizers` computes it."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from tfmrc.text.code_points import (
+    NUM_CODES,
+    CodePoints,
+    CodePointTable,
+    member,
+    neighbours,
+    tables,
+    white_space,
+)
+from tfmrc.text.subwords.special_tokens import SpecialTokens
+from tfmrc.text.subwords.text_pieces import TextPieces, Words, assemble, spell, with_special
+
+VOCABULARY_FILE = "vocab.json"
+MERGES_FILE = "merges.txt"
+OTHER, LETTER, NUMBER, SPACE = range(4)
+CONTRACTIONS = ("s", "t", "re", "ve", "m", "ll", "d")
+
+
+class BytePairs(tf.Module):
+    """Splits words or whole texts by byte pair encoding.
+
+    A word is a run of letters, of numbers or of other characters, with at most one space before
+    it; an English contraction after an apostrophe; or white space. The classes of characters are
+    measured from the package `tokenizers` (`tools/code_points.py`).
+
+    A word is a sequence of bytes. The neighbouring pair with the lowest merge rank is merged until
+    no known pair remains. All words are merged in parallel, one pair per word and step. A lookup
+    table in the graph maps two ids to the rank of their merge.
+
+    Args:
+        vocabulary: dict from piece to id. Pieces are written in GPT-2's printable form of bytes.
+        merges: iterable of str. Pairs of pieces `"a b"`, by rank.
+        unknown: str. Piece of a byte that is not in the vocabulary. Default: `"<unk>"`.
+
+    Raises:
+        KeyError: A merge is not in the vocabulary.
+
+    Example:
+        >>> from tfmrc.text.subwords.byte_pairs import BytePairs
+        >>> pieces = BytePairs({"<unk>": 0, "o": 1, "w": 2, "l": 3, "ow": 4, "Ġ": 5}, ["o w"])
+        >>> pieces.cut(["owl", "owl"], [False, True]).to_list()
+        [[4, 3], [5, 4, 3]]
+
+    Reference: Sennrich et al. 2016; Radford et al. 2019 (bytes).
+    """
+
+    kind = "byte_pairs"
+    first_is_spaced = False
+
+    def __init__(
+        self, vocabulary: Mapping[str, int], merges: Iterable[str], unknown: str = "<unk>"
+    ):
+        super().__init__(name=self.kind)
+        self._ids = dict(vocabulary)
+        self._merges = tuple(m for m in merges if m and not m.startswith("#version:"))
+        self.unknown = unknown
+        self._size = 1 + max(self._ids.values())
+        other = self._ids.get(unknown, 0)
+        self._byte_ids = np.array([self._ids.get(c, other) for c in byte_characters()], np.int32)
+        keys, merged = [], []
+        for merge in self._merges:
+            left, _, right = merge.partition(" ")
+            keys.append(self._ids[left] * self._size + self._ids[right])
+            merged.append(self._ids[left + right])
+        self._merged = np.array(merged or [0], np.int32)
+        self._no_rank = len(keys)
+        classes = np.zeros(NUM_CODES, np.int32)
+        classes[member(tables()["letters"])] = LETTER
+        classes[member(tables()["numbers"])] = NUMBER
+        classes[white_space()] = SPACE
+        self._classes = CodePointTable(classes)
+        # Of each piece the number of bytes, and of spaces at both ends; the last row is for ids of
+        # special tokens beyond the vocabulary.
+        space = byte_characters()[ord(" ")]
+        self._sizes, self._leading, self._trailing = np.zeros((3, self._size + 1), np.int32)
+        for piece, index in self._ids.items():
+            self._sizes[index] = len(piece)
+            self._leading[index] = len(piece) - len(piece.lstrip(space))
+            self._trailing[index] = len(piece) - len(piece.rstrip(space))
+        if unknown in self._ids:  # which stands for one byte
+            self._sizes[self._ids[unknown]] = 1
+        with tf.init_scope():
+            self._ranks = tf.lookup.StaticHashTable(
+                tf.lookup.KeyValueTensorInitializer(
+                    tf.constant(keys or [-2], tf.int64),
+                    tf.range(max(len(keys), 1), dtype=tf.int64),
+                ),
+                default_value=self._no_rank,
+            )
+
+    def cut(self, words: Any, spaced: Any) -> tf.RaggedTensor:
+        """Splits words into pieces.
+
+        Args:
+            words: string `[N]`.
+            spaced: bool `[N]`, whether a space precedes the word.
+
+        Returns:
+            int32 ragged `[N, pieces]`.
+        """
+        texts = tf.strings.join([tf.where(spaced, " ", ""), tf.convert_to_tensor(words, tf.string)])
+        return self.tokenize(texts, SpecialTokens(())).ids
+
+    def _cut(self, strings: tf.Tensor) -> tf.RaggedTensor:
+        """Merges the bytes of strings `[N]`, each as a whole, to pieces, int32 ragged `[N, ..]`."""
+        letters = tf.strings.bytes_split(strings)
+        codes = tf.io.decode_raw(letters.values, tf.uint8)
+        codes = tf.reshape(tf.cast(codes, tf.int32), [-1])
+        ids = letters.with_values(tf.gather(self._byte_ids, codes)).to_tensor(-1)
+        return tf.RaggedTensor.from_tensor(self._merge(ids), padding=-1)
+
+    def tokenize(self, texts: Any, special_tokens: SpecialTokens) -> TextPieces:
+        """Returns the subwords of whole texts.
+
+        The offsets of a piece leave out its spaces at both ends, and cover whole characters, even
+        if it has only some of their bytes.
+
+        Args:
+            texts: string `[R]`, UTF-8.
+            special_tokens: `SpecialTokens`.
+        """
+        text = CodePoints.of(texts)
+        special = special_tokens.find(text)
+        # Of a special token one character stays, which has one piece.
+        source = tf.cast(tf.where(~special.inside | special.first)[:, 0], tf.int32)
+        is_special = tf.gather(special.first, source)
+        points = tf.where(is_special, ord("<"), tf.gather(text.points, source))
+        begins = self._word_begins(points, tf.gather(text.row, source), is_special)
+        first = tf.cast(tf.where(begins)[:, 0], tf.int32)
+        last = tf.pad(first, [[0, 1]], constant_values=tf.size(points))[1:] - 1
+        words = Words(first, last)
+        spelling = spell(points, words)
+        pieces = self._cut(spelling.strings)
+        sizes = tf.gather(self._sizes, pieces.values)
+        ends = tf.cumsum(sizes)
+        before = tf.gather(tf.pad(ends, [[1, 0]]), pieces.row_starts())
+        ends -= tf.gather(before, pieces.value_rowids())
+        starts, stops = pieces.with_values(ends - sizes), pieces.with_values(ends)
+        result = assemble(text, source, words, spelling, pieces, starts, stops)
+        return self._trimmed(with_special(result, text, special, trim=True))
+
+    def _word_begins(self, points: tf.Tensor, row: tf.Tensor, is_special: tf.Tensor) -> tf.Tensor:
+        """Returns True at the first character of each word, bool `[M]`."""
+        kind = tf.where(is_special, -1, self._classes.lookup(points))
+        # Parts of a text between special tokens are separate texts.
+        edge = row != neighbours(row, -1, -1)
+        edge |= is_special | neighbours(is_special, -1, False)
+        previous = tf.where(edge, -1, neighbours(kind, -1, -1))
+        following = tf.where(neighbours(edge, 1, True), -1, neighbours(kind, 1, -1))
+        begins = edge | (kind != previous)
+
+        # === Spaces: the last one of a run is separate, or begins the next word if it is " " ===
+        begins |= (kind == SPACE) & (following >= 0) & (following != SPACE)
+        begins &= edge | (kind == SPACE) | (neighbours(points, -1, -1) != ord(" "))
+
+        # === Contractions: at the start of a word without a space; the word ends after them ===
+        starts = begins & (points == ord("'")) & ~is_special
+        for ending in CONTRACTIONS:
+            match = starts
+            for step, letter in enumerate(ending, 1):
+                match &= (neighbours(points, step, -1) == ord(letter)) & ~neighbours(
+                    edge, step, True
+                )
+            for step in range(1, len(ending) + 1):
+                begins &= ~neighbours(match, -step, False)
+            begins |= neighbours(match, -len(ending) - 1, False)
+        return begins
+
+    def _trimmed(self, pieces: TextPieces) -> TextPieces:
+        """Leaves out the spaces at both ends of each piece."""
+        ids, starts, ends = pieces.ids.values, pieces.starts.values, pieces.ends.values
+        ids = tf.minimum(ids, self._size)
+        leading, trailing = tf.gather(self._leading, ids), tf.gather(self._trailing, ids)
+        starts = tf.minimum(starts + leading, ends)
+        shorter = tf.maximum(ends - trailing, starts)
+        ends = tf.where((trailing > 0) & (ends >= trailing), shorter, ends)
+        return pieces._replace(
+            starts=pieces.starts.with_values(starts), ends=pieces.ends.with_values(ends)
+        )
+
+    @property
+    def vocabulary(self) -> dict[str, int]:
+        """The ids of the pieces."""
+        return dict(self._ids)
+
+    def _merge(self, ids: tf.Tensor) -> tf.Tensor:
+        """Merges pairs in int32 `[N, L]`, padded with -1, until no known pair remains."""
+        positions = tf.range(tf.shape(ids)[1])
+
+        def best_pair(ids):
+            left, right = ids[:, :-1], ids[:, 1:]
+            key = tf.cast(left, tf.int64) * self._size + tf.cast(right, tf.int64)
+            rank = self._ranks.lookup(tf.where(right >= 0, key, tf.constant(-1, tf.int64)))
+            # One additional column, so that argmin is defined for words of one byte.
+            rank = tf.pad(rank, [[0, 0], [0, 1]], constant_values=self._no_rank)
+            return tf.argmin(rank, axis=1, output_type=tf.int32), tf.reduce_min(rank, axis=1)
+
+        def step(ids, best, rank):
+            known = (rank < self._no_rank)[:, None]
+            merged = tf.gather(self._merged, tf.minimum(rank, len(self._merged) - 1))[:, None]
+            best = best[:, None]
+            shift = tf.cast(known & (positions > best), tf.int32)
+            padded = tf.pad(ids, [[0, 0], [0, 1]], constant_values=-1)
+            moved = tf.gather(padded, positions + shift, batch_dims=1)
+            ids = tf.where(known & (positions == best), merged, moved)
+            return (ids, *best_pair(ids))
+
+        start = (ids, *best_pair(ids))
+        return tf.while_loop(
+            lambda ids, best, rank: tf.reduce_any(rank < self._no_rank),
+            step,
+            start,
+            shape_invariants=(
+                tf.TensorShape([None, None]),
+                tf.TensorShape([None]),
+                tf.TensorShape([None]),
+            ),
+        )[0]
+
+    @property
+    def merges(self) -> tuple[str, ...]:
+        """The pairs of pieces, by rank."""
+        return self._merges
+
+    def id_of(self, piece: str) -> int:
+        """Returns the id of a piece. Raises KeyError if there is none."""
+        return self._ids[piece]
+
+    def __len__(self) -> int:
+        """Returns the number of ids."""
+        return self._size
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the configuration; `save_assets` saves vocabulary and merges."""
+        return {"unknown": self.unknown}
+
+    def save_assets(self, folder: str | Path) -> None:
+        """Writes `vocab.json` and `merges.txt`."""
+        folder = Path(folder)
+        text = json.dumps(dict(self._ids), ensure_ascii=False)
+        (folder / VOCABULARY_FILE).write_text(text, encoding="utf-8")
+        text = "".join(f"{merge}\n" for merge in self._merges)
+        (folder / MERGES_FILE).write_text(text, encoding="utf-8", newline="\n")
+
+    @classmethod
+    def from_assets(cls, folder: str | Path, **config: Any) -> "BytePairs":
+        """Loads the pieces from a folder of `save_assets`."""
+        folder = Path(folder)
+        vocabulary = json.loads((folder / VOCABULARY_FILE).read_bytes())
+        merges = (folder / MERGES_FILE).read_text(encoding="utf-8-sig").split("\n")
+        return cls(vocabulary, [merge.removesuffix("\r") for merge in merges], **config)
+
+
+def byte_characters() -> list[str]:
+    """Returns the printable characters that represent the 256 bytes in GPT-2's files.
+
+    Example:
+        >>> from tfmrc.text.subwords.byte_pairs import byte_characters
+        >>> byte_characters()[ord(" ")], byte_characters()[ord("a")]
+        ('Ġ', 'a')
+    """
+    printable = {*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1)}
+    printable |= set(range(ord("®"), ord("ÿ") + 1))
+    others = iter(range(256, 512))
+    return [chr(byte) if byte in printable else chr(next(others)) for byte in range(256)]

@@ -1,0 +1,213 @@
+"""The normalizers of `tokenizer.json`, as the package `tokenizers` computes them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+import tensorflow as tf
+
+from tfmrc.text.code_points import (
+    NUM_CODES,
+    Characters,
+    CodePointTable,
+    Replacements,
+    decomposed_hangul,
+    member,
+    neighbours,
+    tables,
+    white_space,
+    white_space_table,
+)
+from tfmrc.text.subwords.precompiled import Precompiled, read_rules
+
+__all__ = ["Step", "normalizers_of"]
+
+Step = Callable[[Characters], Characters]
+SPACES, LINES = " {2,}", r"\s{2,}|[\n\r\t]"
+_VOWELS_AND_TAILS = [(0x1161, 0x1175), (0x11A8, 0x11C2)]  # of Hangul
+
+
+def normalizers_of(config: Mapping[str, Any] | None) -> list[Step]:
+    """Returns the steps of a `normalizer`.
+
+    Args:
+        config: dict or None. The value in `tokenizer.json`.
+
+    Raises:
+        ValueError: A component is not supported.
+
+    Example:
+        >>> from tfmrc.text.subwords.normalizers import normalizers_of
+        >>> len(normalizers_of({"type": "Sequence", "normalizers": [{"type": "Lowercase"}]}))
+        1
+    """
+    parts = _flat(config)
+    types = [part["type"] for part in parts]
+    steps: list[Step] = []
+    for number, (kind, part) in enumerate(zip(types, parts, strict=True)):
+        # NFKD alone would reorder marks; without them it replaces single characters.
+        if kind == "NFKD" and types[number + 1 : number + 2] == ["StripAccents"]:
+            continue
+        if kind == "StripAccents":
+            steps.append(_strip_accents(after_nfkd=types[number - 1 : number] == ["NFKD"]))
+        elif kind == "Lowercase":
+            steps.append(Replacements(_changes("lowercase")))
+        elif kind == "NFC":
+            steps.append(Composition())
+        elif kind == "Strip":
+            steps.append(Strip(part["strip_left"], part["strip_right"]))
+        elif kind == "Precompiled":
+            steps.append(Precompiled(read_rules(part["precompiled_charsmap"])))
+        elif kind == "Replace":
+            steps.append(_replace(part))
+        else:
+            _refuse(part)
+    return steps
+
+
+def _flat(config: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    if config is None:
+        return []
+    if config["type"] == "Sequence":
+        return [part for inner in config["normalizers"] for part in _flat(inner)]
+    return [config]
+
+
+def _changes(name: str) -> dict[int, str]:
+    return {int(code): text for code, text in tables()[name].items()}
+
+
+def _strip_accents(after_nfkd: bool) -> Step:
+    accents = member(tables()["accents"])
+    replaced = {code: chr(code) for code in np.flatnonzero(accents).tolist()}
+    if after_nfkd:
+        replaced = _changes("nfkd") | decomposed_hangul() | replaced
+    return Replacements(
+        {code: "".join(c for c in text if not accents[ord(c)]) for code, text in replaced.items()}
+    )
+
+
+def _refuse(part: Mapping[str, Any]) -> NoReturn:
+    raise ValueError(
+        "A normalizer must be Precompiled, NFC, NFKD before StripAccents, StripAccents, Lowercase, "
+        f"Strip, or Replace of {SPACES!r}, {LINES!r} or a string by one character. "
+        f"Received: {str(part)[:200]}"
+    )
+
+
+def _replace(part: Mapping[str, Any]) -> Step:
+    pattern, content = part["pattern"], part["content"]
+    text = pattern.get("String", "")
+    repeated = len(text) == 2 and text[0] == text[1]
+    overlaps = any(text[-size:] == text[:size] for size in range(1, len(text)))
+    if len(content) == 1 and pattern.get("Regex") in (SPACES, LINES):
+        return Runs(pattern["Regex"], content)
+    if len(content) != 1 or len(text) < 2 or (overlaps and not repeated):
+        _refuse(part)
+    return Literal(text, content)
+
+
+class Strip:
+    """Removes white space at the ends of texts."""
+
+    def __init__(self, left: bool, right: bool):
+        self._sides = [True] * left + [False] * right
+
+    def __call__(self, characters: Characters) -> Characters:
+        other = white_space_table().lookup(characters.points) == 0
+        result = characters
+        for left in self._sides:
+            # The number of other characters up to each one, within its text.
+            count = tf.cumsum(tf.cast(other, tf.int32), reverse=not left)
+            side = "left" if left else "right"
+            edge = tf.searchsorted(characters.text, characters.text, side=side)
+            padded = tf.pad(count, [[1, 0]]) if left else tf.pad(count, [[0, 1]])
+            keep = count > tf.gather(padded, edge)
+            result, characters, other = (
+                characters.select(keep),
+                characters.select(keep),
+                other[keep],
+            )
+        return result
+
+
+class Runs:
+    """Replaces two or more spaces in a row by one character, which comes from the last one.
+
+    With the pattern of `LINES` all white space counts, and single line ends and tabs are replaced.
+    """
+
+    def __init__(self, pattern: str, content: str):
+        space, single = np.zeros(NUM_CODES, bool), np.zeros(NUM_CODES, bool)
+        space[32] = True
+        if pattern == LINES:
+            space = white_space()
+            single[[*map(ord, "\n\r\t")]] = True
+        self._kinds = CodePointTable(space.astype(np.int32) + single)
+        self._content = ord(content)
+
+    def __call__(self, characters: Characters) -> Characters:
+        kinds = self._kinds.lookup(characters.points)
+        space = kinds > 0
+        linked = space & neighbours(space, -1, False)
+        linked &= characters.text == neighbours(characters.text, -1, -1)
+        followed = neighbours(linked, 1, False)
+        replaced = linked | (kinds > 1)
+        points = tf.where(replaced, self._content, characters.points)
+        return characters._replace(points=points).select(~followed)
+
+
+class Literal:
+    """Replaces a string by one character, which comes from the last one of the string."""
+
+    def __init__(self, text: str, content: str):
+        self._codes = [ord(character) for character in text]
+        self._content = ord(content)
+
+    def __call__(self, characters: Characters) -> Characters:
+        points, text = characters.points, characters.text
+        size = len(self._codes)
+        match = neighbours(text, size - 1, -1) == text
+        for step, code in enumerate(self._codes):
+            match &= neighbours(points, step, -1) == code
+        if self._codes[0] == self._codes[-1]:
+            # Of the matches in a row every second one counts.
+            begins = match & ~(neighbours(match, -1, False) & (neighbours(text, -1, -1) == text))
+            index, first = tf.range(tf.size(points)), tf.cast(tf.where(begins)[:, 0], tf.int32)
+            run = tf.searchsorted(first, index, side="right")
+            match &= (index - tf.gather(tf.pad(first, [[1, 0]]), run)) % 2 == 0
+        removed = match
+        for step in range(1, size - 1):
+            removed |= neighbours(match, -step, False)
+        last = neighbours(match, 1 - size, False)
+        return characters._replace(points=tf.where(last, self._content, points)).select(~removed)
+
+
+class Composition:
+    """NFC of texts in which it replaces single characters; others are refused."""
+
+    def __init__(self) -> None:
+        nfc = _changes("nfc")
+        self._replacements = Replacements(nfc)
+        composing = member(_VOWELS_AND_TAILS)
+        for code, text in tables()["decompositions"].items():
+            if int(code) not in nfc:
+                composing[ord(text[-1])] = True
+        ordered = member([*tables()["marks"], *tables()["combining"]])
+        ordered[[code for code, text in nfc.items() if ordered[ord(text[-1])]]] = True
+        self._kinds = CodePointTable(ordered.astype(np.int32) + 2 * composing)
+
+    def __call__(self, characters: Characters) -> Characters:
+        kinds = self._kinds.lookup(characters.points)
+        mark = kinds % 2 > 0
+        crossing = (kinds > 1) | (mark & neighbours(mark, -1, False))
+        check = tf.debugging.Assert(
+            ~tf.reduce_any(crossing),
+            [
+                "Combining marks that NFC would compose or reorder are not supported by this "
+                "tokenizer; texts must be in NFC. Received: code points ",
+                tf.boolean_mask(characters.points, crossing),
+            ],
+        )
+        with tf.control_dependencies([] if check is None else [check]):
+            return self._replacements(characters._replace(points=tf.identity(characters.points)))

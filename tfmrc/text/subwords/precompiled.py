@@ -1,0 +1,195 @@
+"""The character map of a SentencePiece model, as the package `tokenizers` applies it."""
+
+import base64
+import struct
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from tfmrc.text.code_points import (
+    NUM_CODES,
+    Characters,
+    CodePointTable,
+    code_point_sizes,
+    member,
+    neighbours,
+    tables,
+)
+
+__all__ = ["Precompiled", "read_rules"]
+
+SHORT = 6  # bytes; a rule for several characters holds for shorter grapheme clusters only
+EMOJI_SIGNS = "\xa9\xae"  # of two bytes: shorter clusters that are joined by other rules
+CARRIAGE_RETURN, LINE_FEED = 13, 10
+
+
+def read_rules(charsmap: str) -> dict[str, str]:
+    """Returns the rules of `precompiled_charsmap` in `tokenizer.json`.
+
+    Rules for strings of six or more bytes are left out, because `tokenizers` never uses them.
+
+    Args:
+        charsmap: str. In base64: the size of a double-array trie (Darts), the trie, and the
+            replacements, each with a zero byte after it.
+    """
+    data = base64.b64decode(charsmap)
+    (size,) = struct.unpack_from("<I", data)
+    units = np.frombuffer(data, "<u4", size // 4, 4).astype(np.int64)
+    replacements = data[4 + size :]
+    labels = np.arange(1, 256)
+    rules = {}
+    nodes = [(b"", _children(0, int(units[0])))]
+    while nodes:
+        key, base = nodes.pop()
+        positions = base ^ labels
+        inside = positions < len(units)
+        matches = inside & (units[np.where(inside, positions, 0)] & 0x800000FF == labels)
+        for label in labels[matches].tolist():
+            unit, longer = int(units[base ^ label]), key + bytes([label])
+            children = _children(base ^ label, unit)
+            if unit >> 8 & 1:
+                begin = int(units[children]) & 0x7FFFFFFF
+                end = replacements.index(0, begin)
+                rules[longer.decode()] = replacements[begin:end].decode()
+            if len(longer) < SHORT - 1:
+                nodes.append((longer, children))
+    return rules
+
+
+def _children(position: int, unit: int) -> int:
+    """Returns the position that the labels of a node's children are combined with."""
+    return position ^ (unit >> 10 << ((unit & 0x200) >> 6))
+
+
+class Precompiled:
+    """Replaces characters and short grapheme clusters by a map.
+
+    A cluster of less than six bytes is replaced as a whole by the rule of its shortest prefix. In
+    other clusters each character has its own rule. The sources follow `tokenizers` also where it
+    is not exact: characters that are removed at the beginning of a text shift those of the rest.
+
+    Args:
+        rules: dict from str to str, of `read_rules`.
+
+    Raises:
+        ValueError: A rule is not followed here.
+
+    Example:
+        >>> import tensorflow as tf
+        >>> from tfmrc.text.code_points import Characters
+        >>> from tfmrc.text.subwords.precompiled import Precompiled
+        >>> text = tf.zeros([3], tf.int32)
+        >>> letters = Characters(tf.constant([233, 0x301, 97]), tf.range(3), text)
+        >>> result = Precompiled({"é": "e"})(letters)
+        >>> print(result.points.numpy(), result.source.numpy())
+        [101  97] [0 2]
+    """
+
+    def __init__(self, rules: dict[str, str]):
+        single = np.full(NUM_CODES, -1, np.int32)
+        pairs, refused = [], []
+        for number, key in enumerate(rules):
+            if len(key) == 1:
+                single[ord(key)] = number
+            elif not any(key[:size] in rules for size in range(1, len(key))):
+                pairs.append((_pair(ord(key[0]), ord(key[1])), number))
+                refused += [key] * (len(key) > 2)
+            refused += [key] * (key[0] in EMOJI_SIGNS)
+        if refused:
+            raise ValueError(
+                "Rules of precompiled_charsmap for three characters, and for © and ®, are not "
+                f"supported. Received: {refused[0]!r}"
+            )
+        pairs = [*sorted(pairs), (1 << 62, -1)]
+        self._single = CodePointTable(single)
+        self._pairs = np.array([key for key, _ in pairs], np.int64)
+        self._pair_rules = np.array([number for _, number in pairs], np.int32)
+        self._counts = np.array([*map(len, rules.values()), 0], np.int32)
+        self._first = np.cumsum(self._counts, dtype=np.int32) - self._counts
+        self._flat = np.array([*map(ord, "".join(rules.values())), 0], np.int32)
+        kinds = np.zeros(NUM_CODES, np.int32)
+        for bit, name in enumerate(("extenders", "controls", "prefixes")):
+            kinds |= member(tables()[name]).astype(np.int32) << bit
+        self._kinds = CodePointTable(kinds)
+
+    def __call__(self, characters: Characters) -> Characters:
+        """Returns the characters after replacement.
+
+        Raises:
+            tf.errors.InvalidArgumentError: A cluster could be the end of a longer one.
+        """
+        rule, size = self._matches(characters)
+        known = rule >= 0
+        counts = tf.where(known, tf.gather(self._counts, tf.maximum(rule, 0)), 1)
+        counts = tf.where(size > 0, counts, 0)
+        origin = tf.repeat(tf.range(tf.size(counts)), counts)
+        begins = tf.cumsum(counts) - counts
+        number = tf.range(tf.size(origin)) - tf.gather(begins, origin)
+        first = tf.gather(tf.where(known, tf.gather(self._first, tf.maximum(rule, 0)), -1), origin)
+        result = characters.select(origin)
+        new = tf.gather(self._flat, tf.where(first >= 0, first + number, 0))
+        points = tf.where(first >= 0, new, result.points)
+
+        # === Sources: how many characters each one consumes; removed ones go to the last before ===
+        removed = tf.maximum(size - counts, 0)
+        last = tf.maximum(tf.cumsum(counts) - 1, 0)
+        is_after = (tf.cumsum(counts) > 0) & (
+            tf.gather(tf.pad(result.text, [[0, 1]]), last) == characters.text
+        )
+        change = _int(number >= tf.gather(size, origin))
+        change = tf.tensor_scatter_nd_sub(change, last[is_after][:, None], removed[is_after])
+        consumed = tf.where(change > 0, 0, 1 - change)
+        cursor = tf.cumsum(consumed) - consumed
+        first_of_text = tf.searchsorted(result.text, result.text)
+        cursor -= tf.gather(tf.pad(cursor, [[0, 1]]), first_of_text)
+        cursor += tf.searchsorted(characters.text, result.text) - _int(change > 0)
+        return Characters(points, tf.gather(characters.source, cursor), result.text)
+
+    def _matches(self, characters: Characters) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns each character's rule, or -1, and the number of characters it replaces.
+
+        The number is 0 at the characters of a replaced cluster after the first one.
+        """
+        points, text = characters.points, characters.text
+        kinds = self._kinds.lookup(points)
+        extender, control, prefix = (kinds // (1 << bit) % 2 > 0 for bit in range(3))
+        joins = extender & ~neighbours(control, -1, True)
+        joins |= ~control & neighbours(prefix, -1, False)
+        joins |= (points == LINE_FEED) & (neighbours(points, -1, -1) == CARRIAGE_RETURN)
+        joins &= text == neighbours(text, -1, -1)
+        cluster = tf.cumsum(_int(~joins)) - 1
+        num_bytes = tf.math.segment_sum(code_point_sizes(points), cluster)
+        count = tf.math.segment_sum(tf.ones_like(cluster), cluster)
+        short = tf.gather((num_bytes < SHORT) & (count > 1), cluster)
+
+        single = self._single.lookup(points)
+        key = _pair(tf.cast(points, tf.int64), tf.cast(neighbours(points, 1, 0), tf.int64))
+        index = tf.searchsorted(self._pairs, key)
+        pair = tf.gather(self._pair_rules, index)
+        pair = tf.where(short & ~joins & (tf.gather(self._pairs, index) == key), pair, -1)
+        rule = tf.where(single >= 0, single, pair)
+        whole = short & ~joins & (rule >= 0)
+        inner = tf.gather(tf.math.segment_max(_int(whole), cluster), cluster) > 0
+        size = tf.where(whole, tf.gather(count, cluster), tf.where(inner, 0, 1))
+        # A letter of several bytes can belong to a syllable or an emoji that began before it.
+        unsure = whole & (points >= 0x80) & neighbours(extender, -1, False)
+        check = tf.debugging.Assert(
+            ~tf.reduce_any(unsure),
+            [
+                "A combining mark after a character that is replaced, in a syllable or an emoji of "
+                "several characters, is not supported by this tokenizer. Received: code points ",
+                tf.boolean_mask(points, unsure),
+            ],
+        )
+        with tf.control_dependencies([] if check is None else [check]):
+            return tf.where(size > 0, rule, -1), tf.identity(size)
+
+
+def _pair(first: Any, second: Any) -> Any:
+    """Returns one integer for two code points."""
+    return first * (1 << 21) + second
+
+
+def _int(values: tf.Tensor) -> tf.Tensor:
+    return tf.cast(values, tf.int32)

@@ -1,0 +1,1 @@
+"""Words: tokenizer, boundaries, sentences, stems, characters, by graph operations."""

@@ -10,6 +10,7 @@ from tfmrc.decoding.groups import best_of_groups
 from tfmrc.decoding.hypotheses import Hypotheses, finished_hypotheses, length_penalised
 from tfmrc.ops.ids import BOS, EOS, PAD, UNK
 from tfmrc.ops.sizes import sizes
+from tfmrc.ops.typing import Tensor
 
 __all__ = ["beam_search"]
 
@@ -19,7 +20,7 @@ _NEVER = -float("inf")
 def beam_search(
     step: Step,
     cache: Any,
-    batch_size: Any,
+    batch_size: int | Tensor,
     *,
     num_beams: int,
     num_return_sequences: int = 1,
@@ -31,7 +32,7 @@ def beam_search(
     no_repeat_ngram_size: int = 0,
     num_beam_groups: int = 1,
     diversity_penalty: float = 0.5,
-    cost: Callable[[Any], Any] | None = None,
+    cost: Callable[[Any], Tensor] | None = None,
 ) -> Hypotheses:
     """Generates sequences by beam search.
 
@@ -159,11 +160,11 @@ def beam_search(
 class _Beams(NamedTuple):
     """The hypotheses of a search."""
 
-    ids: Any  # int [B, W, T]
-    lengths: Any  # int [B, W]
-    total: Any  # [B, W], log-probability
-    paid: Any  # [B, W], cost
-    finished: Any  # boolean [B, W]
+    ids: Tensor  # int [B, W, T]
+    lengths: Tensor  # int [B, W]
+    total: Tensor  # [B, W], log-probability
+    paid: Tensor  # [B, W], cost
+    finished: Tensor  # boolean [B, W]
 
 
 def _empty_beams(shape, max_length, group_size):

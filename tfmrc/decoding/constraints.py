@@ -3,25 +3,25 @@
 from collections.abc import Callable, Collection
 from typing import Any
 
-import keras
 from keras import ops
 
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.ops.sizes import sizes
+from tfmrc.ops.typing import Tensor
 
 __all__ = ["Step", "allowed_words", "without_repeated_ngrams"]
 
 #: `step(ids [B, W], cache, t) -> (log_p [B, W, V], cache)`.
-Step = Callable[[Any, Any, Any], tuple[Any, Any]]
+Step = Callable[[Tensor, Any, Tensor], tuple[Tensor, Any]]
 
 
 def allowed_words(
-    log_p: keras.KerasTensor,
-    t: keras.KerasTensor | int,
+    log_p: Tensor,
+    t: Tensor | int,
     min_length: int,
     eos_id: int,
     forbidden_ids: Collection[int],
-) -> keras.KerasTensor:
+) -> Tensor:
     """Sets the log-probabilities of forbidden and impossible words to minus infinity.
 
     `forbidden_ids` are always forbidden, and the end word before `min_length` words. Impossible
@@ -52,9 +52,7 @@ def allowed_words(
     return ops.where(best > -float("inf"), constrained, ops.where(end, log_p, -float("inf")))
 
 
-def without_repeated_ngrams(
-    log_p: keras.KerasTensor, ids: keras.KerasTensor, t: keras.KerasTensor | int, size: int
-) -> keras.KerasTensor:
+def without_repeated_ngrams(log_p: Tensor, ids: Tensor, t: Tensor | int, size: int) -> Tensor:
     """Sets the log-probabilities of words that would repeat an n-gram to minus infinity.
 
     Args:

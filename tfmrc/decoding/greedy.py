@@ -8,6 +8,7 @@ from keras import ops
 from tfmrc.decoding.constraints import Step, allowed_words
 from tfmrc.decoding.hypotheses import Hypotheses, finished_hypotheses
 from tfmrc.ops.ids import BOS, EOS, PAD, UNK
+from tfmrc.ops.typing import Tensor
 
 __all__ = ["greedy_search"]
 
@@ -15,7 +16,7 @@ __all__ = ["greedy_search"]
 def greedy_search(
     step: Step,
     cache: Any,
-    batch_size: Any,
+    batch_size: int | Tensor,
     *,
     max_length: int,
     min_length: int = 0,

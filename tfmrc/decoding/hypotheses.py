@@ -1,12 +1,12 @@
 """Results of a search and their scores."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import keras
 from keras import ops
 
 from tfmrc.ops.ids import PAD
 from tfmrc.ops.masking import LOG_ZERO
+from tfmrc.ops.typing import Tensor
 
 __all__ = ["Hypotheses", "length_penalised"]
 
@@ -27,15 +27,15 @@ class Hypotheses(NamedTuple):
             cost of the search.
     """
 
-    ids: Any
-    lengths: Any
-    log_probability: Any
-    score: Any
+    ids: Tensor
+    lengths: Tensor
+    log_probability: Tensor
+    score: Tensor
 
 
 def length_penalised(
-    log_probability: keras.KerasTensor, lengths: keras.KerasTensor, length_penalty: float = 0.0
-) -> keras.KerasTensor:
+    log_probability: Tensor, lengths: Tensor, length_penalty: float = 0.0
+) -> Tensor:
     """Computes scores `log_probability / ((5 + length) / 6) ** length_penalty`.
 
     Args:

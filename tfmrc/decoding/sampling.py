@@ -11,6 +11,7 @@ from tfmrc.decoding.greedy import word_by_word
 from tfmrc.decoding.hypotheses import Hypotheses, finished_hypotheses
 from tfmrc.ops.ids import BOS, EOS, PAD, UNK
 from tfmrc.ops.sizes import sizes
+from tfmrc.ops.typing import Tensor
 
 __all__ = ["sample"]
 
@@ -18,7 +19,7 @@ __all__ = ["sample"]
 def sample(
     step: Step,
     cache: Any,
-    batch_size: Any,
+    batch_size: int | Tensor,
     *,
     num_samples: int,
     num_return_sequences: int | None = None,

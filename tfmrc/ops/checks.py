@@ -1,14 +1,15 @@
 """Checks of shapes and indices that add no operation to a graph."""
 
 import math
-from typing import Any
 
 import numpy as np
+
+from tfmrc.ops.typing import Tensor
 
 __all__ = ["check_indices", "check_none", "check_shape"]
 
 
-def check_shape(name: str, x: Any, *expected: int | None, like: str) -> None:
+def check_shape(name: str, x: Tensor, *expected: int | None, like: str) -> None:
     """Raises a ValueError unless the known sizes of a tensor are the expected ones.
 
     Sizes that are unknown while a graph is traced are not checked.
@@ -36,7 +37,7 @@ def check_shape(name: str, x: Any, *expected: int | None, like: str) -> None:
     )
 
 
-def check_indices(name: str, indices: Any, size: int | None, *, low: int = 0, of: str) -> None:
+def check_indices(name: str, indices: Tensor, size: int | None, *, low: int = 0, of: str) -> None:
     """Raises a ValueError if an index is not between `low` and `size - 1`.
 
     Only values that are at hand are checked, outside a graph: NumPy arrays and eager tensors.
@@ -66,7 +67,7 @@ def check_indices(name: str, indices: Any, size: int | None, *, low: int = 0, of
     raise ValueError(f"`{name}` must hold {of} from {low}{last}. Received: {wrong}")
 
 
-def check_none(name: str, wrong: Any, *, of: str) -> None:
+def check_none(name: str, wrong: Tensor, *, of: str) -> None:
     """Raises a ValueError if a mask is true anywhere; outside a graph, as `check_indices`.
 
     Args:
@@ -86,7 +87,7 @@ def check_none(name: str, wrong: Any, *, of: str) -> None:
         raise ValueError(f"`{name}` must have no {of}. Received: {wrong.sum()} of {wrong.size}")
 
 
-def _at_hand(x: Any) -> np.ndarray | None:
+def _at_hand(x: Tensor) -> np.ndarray | None:
     try:
         return np.asarray(x)
     except (NotImplementedError, TypeError, ValueError):  # symbolic, on TensorFlow, JAX and Keras

@@ -1,14 +1,14 @@
 """Random integers with few operations on TensorFlow."""
 
-from typing import Any
-
 import keras
 from keras import ops
+
+from tfmrc.ops.typing import Tensor
 
 __all__ = ["random_int16"]
 
 
-def random_int16(count: Any, seed: Any) -> Any:
+def random_int16(count: Tensor, seed: keras.random.SeedGenerator) -> Tensor:
     """Draws integers from -32,768 to 32,767 with equal probability.
 
     Two are cut from each number of 32 bits, which on a CPU takes about half of the time of drawing

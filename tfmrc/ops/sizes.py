@@ -5,10 +5,12 @@ from typing import Any
 import keras
 from keras import ops
 
+from tfmrc.ops.typing import Tensor
+
 __all__ = ["sizes"]
 
 
-def sizes(x: Any) -> tuple[Any, ...]:
+def sizes(x: Tensor) -> tuple[Any, ...]:
     """Returns the shape of `x`: integers, and scalar tensors for sizes that are not known.
 
     The same as `keras.ops.shape`, which on TensorFlow makes one operation and four more for each

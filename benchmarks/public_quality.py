@@ -58,7 +58,7 @@ def main() -> None:
     )  # fmt: skip
     parser.add_argument("--every-epoch", action="store_true", help="score every epoch")
     options = parser.parse_args()
-    san = experiments.load(experiments.find_recipe(options.recipe))
+    san = experiments.read_settings(experiments.find_recipe(options.recipe))
     [ours] = members(san, options.runs, [VARIANT], [options.seed])
     experiments.train(san, options.data, options.runs, variants=[VARIANT], seeds=[options.seed])
     facts = read_json(ours.folder / "training.json", "train")

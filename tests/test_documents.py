@@ -138,7 +138,7 @@ class Page:
         name = re.match(r"# (\w+\.yaml)\n", block)
         if name:
             Path(name[1]).write_text(block)
-            experiments.load(name[1])
+            experiments.read_settings(name[1])
         else:
             yaml.safe_load(block)
 

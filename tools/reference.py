@@ -12,7 +12,7 @@ from tfmrc import models
 from tfmrc.cli.program import COMMANDS, parser
 from tfmrc.data.formats.registry import formats
 from tfmrc.evaluation.metrics.registry import registered_metrics
-from tfmrc.experiments.loading import describe
+from tfmrc.experiments.settings.help import describe
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference.md"
 SETTING = re.compile(r"^  (\S+)\n        (.*?)(?: \(default: (.*)\))?$", re.MULTILINE)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tfmrc import evaluation
 from tfmrc.evaluation import Prediction, PredictionWriter, read_predictions
-from tfmrc.experiments import load, run_folder as folders
+from tfmrc.experiments import read_settings, run_folder as folders
 from tfmrc.experiments.reporting import paper_figures, split_of
 from tfmrc.experiments.scoring import evaluation_sets, prefix_of
 from tfmrc.experiments.sources import answer_references, data_folder
@@ -65,7 +65,7 @@ def ensemble(
     """
     if len(runs) < 2:
         raise ValueError(f"An ensemble needs at least two runs. Received: {len(runs)}")
-    experiment = load(runs[0] / folders.CONFIG)
+    experiment = read_settings(runs[0] / folders.CONFIG)
     name = f"{experiment.name}_ensemble"
     source_folder = data_folder(data or folders.remembered_data(runs[0]), experiment)
     written = []

@@ -125,7 +125,7 @@ def calibrate(data: Path) -> None:
 
 def held_out(data: Path) -> list[Example]:
     """Returns the questions of the articles that the reader is not trained on."""
-    return list(splits(experiments.load(RECIPE), data)[0].validation)
+    return list(splits(experiments.read_settings(RECIPE), data)[0].validation)
 
 
 def share_unanswerable(data: Path) -> float:
@@ -148,7 +148,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="the folder of squad/train.json")
     parser.add_argument("--run", type=Path, default=Path("runs/ready_reader"))
     options = parser.parse_args()
-    experiments.train(experiments.load(RECIPE), options.data, options.run)
+    experiments.train(experiments.read_settings(RECIPE), options.data, options.run)
     write(options.run, options.data)
     calibrate(options.data)
 

@@ -9,11 +9,10 @@ from recipes.round_trip.questions import COUNTS, KEPT
 from recipes.round_trip.settings import Settings
 from tfmrc import evaluation, experiments
 from tfmrc.data.transforms.splits import group_number
-from tfmrc.experiments.loading import changed
 from tfmrc.experiments.plan import Plan, members
 from tfmrc.experiments.predictor import load_run
 from tfmrc.experiments.run_folder import read_json, write_json
-from tfmrc.experiments.settings import Experiment
+from tfmrc.experiments.settings import Experiment, changed
 from tfmrc.experiments.sources import answer_references, splits, test_examples
 
 SAMPLES = 1000  # of the bootstrap
@@ -72,7 +71,7 @@ def compare(settings: Settings, folder: Path, run: Path) -> str:
     Returns:
         The report.
     """
-    san = experiments.load(experiments.find_recipe(settings.san))
+    san = experiments.read_settings(experiments.find_recipe(settings.san))
     run_folders = {
         "without": Path(settings.without),
         "with": run / "san",

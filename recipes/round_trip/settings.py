@@ -5,8 +5,7 @@ from typing import Literal
 
 from pydantic.dataclasses import dataclass
 
-from tfmrc.experiments.loading import load_settings
-from tfmrc.experiments.settings import STRICT
+from tfmrc.experiments.settings import STRICT, read_dataclass
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -58,4 +57,4 @@ def load(path: str | Path, *overrides: str) -> Settings:
     Raises:
         ValueError: If a setting does not exist, or a value has the wrong type.
     """
-    return load_settings(Settings, path, *overrides)
+    return read_dataclass(Settings, path, *overrides)

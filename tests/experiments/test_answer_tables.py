@@ -65,7 +65,7 @@ def test_blank_answers_of_another_file_mean_what_they_did_in_the_training(
     chosen = {"on_error": "skip", "encoder": "minilm"}
     for blank, count in (("unknown", None), ("none", 1)):
         experiments.init(blank, model="reader", data="q.csv", blank_answers=blank, **chosen)
-        settings = experiments.load(f"{blank}.yaml")
+        settings = experiments.read_settings(f"{blank}.yaml")
         monkeypatch.setattr(evaluating, "settings_of", lambda _, of_run=settings: of_run)
         with eagerly():
             [report] = experiments.evaluate(reader, "q.csv", on_error="skip")

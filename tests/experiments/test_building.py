@@ -9,7 +9,7 @@ import pytest
 from tests.encoders import elmo_files
 from tests.models.test_san import SMALL
 from tfmrc.encoders import load_elmo
-from tfmrc.experiments import building, counts, loading
+from tfmrc.experiments import building, counts, from_mapping
 from tfmrc.experiments.plan import Classes, Plan
 from tfmrc.models import SAN
 from tfmrc.preprocessing import MasquePreprocessor, SANPreprocessor
@@ -35,7 +35,7 @@ def plan(**settings):
     model = {"name": "WideSAN", "width": 3, "num_layers": 1, **SIZES}
     sources = [{"format": "small_squad", "train": "train"}]
     values = {"name": "x", "sources": sources, "model": model, **settings}
-    return Plan(loading.from_mapping(values), Path("run"))
+    return Plan(from_mapping(values), Path("run"))
 
 
 def test_a_subclass_that_passes_arguments_on_takes_those_of_its_base():

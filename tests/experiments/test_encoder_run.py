@@ -51,13 +51,13 @@ def test_an_encoder_has_the_precision_of_the_training(folder):
         (["training.dtype=mixed_bfloat16"], "mixed_bfloat16"),
         (["training.dtype=mixed_bfloat16", "encoder.dtype=float32"], "float32"),
     ):
-        experiment = experiments.load(folder / "config.yaml", *settings, *more)
+        experiment = experiments.read_settings(folder / "config.yaml", *settings, *more)
         assert build_encoder(Plan(experiment, folder)).layer.dtype_policy.name == policy
 
 
 def test_the_loss_is_scaled_where_the_encoder_alone_computes_in_float16(folder):
     settings = [f"encoder.preset={folder / 'encoder'}", "training.optimizer_of=DAANet"]
-    experiment = experiments.load(folder / "config.yaml", *settings)
+    experiment = experiments.read_settings(folder / "config.yaml", *settings)
     for dtype, scaled in (("mixed_float16", True), ("mixed_bfloat16", False), ("float32", False)):
         layer = encoders.from_vocabulary(["owl"], dtype=dtype).layer
         model = models.ExtractiveReader(encoder=layer)

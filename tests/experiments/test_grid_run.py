@@ -131,10 +131,12 @@ def test_one_table_with_means_ensemble_and_pictures(place, capsys, monkeypatch):
 
 
 def test_a_prediction_belongs_to_the_ranker_that_ordered_it(place):
-    plain = experiments.load(place / "grid.yaml")
-    ranked = experiments.load(place / "grid.yaml", "evaluation.ranker=tfidf")
+    plain = experiments.read_settings(place / "grid.yaml")
+    ranked = experiments.read_settings(place / "grid.yaml", "evaluation.ranker=tfidf")
     shutil.copytree(place / "run" / "stochastic-1", place / "ranker")
-    trained = experiments.load(place / "grid.yaml", f"evaluation.ranker={place / 'ranker'}")
+    trained = experiments.read_settings(
+        place / "grid.yaml", f"evaluation.ranker={place / 'ranker'}"
+    )
     run = place / "run" / "one_step-1"
     digests = {run_digest(each, run) for each in (plain, ranked, trained)}
     (place / "ranker" / "config.yaml").write_text("name: other\n")
@@ -152,8 +154,8 @@ def test_an_export_has_the_scores_of_its_model_and_options_alone(place, monkeypa
     run = place / "run" / "one_step-1"
     scores = run / "evaluation" / "squad" / "metrics.json"
     scores.parent.mkdir(parents=True, exist_ok=True)
-    plain = experiments.load(run / "config.yaml")
-    short = experiments.load(run / "config.yaml", "evaluation.options.max_length=3")
+    plain = experiments.read_settings(run / "config.yaml")
+    short = experiments.read_settings(run / "config.yaml", "evaluation.options.max_length=3")
     digest = run_digest(plain, run)
     ours, limited = (details_of(each, [], model=digest) for each in (plain, short))
     assert ours["Model"] == limited["Model"] == f"sha256 {digest[:16]}"
@@ -166,7 +168,7 @@ def test_an_export_has_the_scores_of_its_model_and_options_alone(place, monkeypa
     shutil.rmtree(scores.parent)
     assert ["squad" in given["metrics"] for given in seen] == [True, False, True, False]
     with pytest.raises(ValueError, match="which only training can change.*seed=7"):
-        experiments.evaluate(run, settings=experiments.load(run / "config.yaml", "seed=7"))
+        experiments.evaluate(run, settings=experiments.read_settings(run / "config.yaml", "seed=7"))
 
 
 def test_tags_and_vectors(place):

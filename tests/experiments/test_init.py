@@ -65,7 +65,7 @@ def test_every_model_is_built_and_checked_from_the_recipe(encoder, model, table,
     start = "Starts from " + {"ready": "the encoder of the ready", "none": "nothing"}[encoder]
     assert start in said and "from nothing has" in said
     assert (answers in said) == (model != "maxout_pointer_qg")
-    experiment = experiments.load("mine.yaml")
+    experiment = experiments.read_settings("mine.yaml")
     check_experiment(experiment)
     [source] = experiment.sources
     assert source.format == "table" and Path(source.train) == table
@@ -84,7 +84,7 @@ def test_a_reader_starts_from_the_ready_one_or_has_its_sizes_in_subwords(encoder
     assert cli.main(command) == 0
     said = capsys.readouterr().out
     assert "tfmrc answer runs/mine" in said and "tfmrc ask" not in said
-    experiment = experiments.load("mine.yaml")
+    experiment = experiments.read_settings("mine.yaml")
     check_experiment(experiment)
     assert experiment.model == {"name": "ExtractiveReader"}
     sizes = {"question_length": 15, "answer_length": 15, "unanswerable": False}
@@ -109,7 +109,7 @@ def test_a_reader_learns_that_questions_have_no_answer(located, tmp_path, monkey
     Path("mine.json").write_text(json.dumps(rows))
     said = experiments.init("mine", model="reader", data="mine.json", encoder="minilm")
     assert "10 that the passages do not answer" in said
-    experiment = experiments.load("mine.yaml")
+    experiment = experiments.read_settings("mine.yaml")
     assert experiment.preprocessor["unanswerable"]
     assert experiment.evaluation.options["handle_impossible_answer"]
     assert not experiment.sources[0].answerable_only
@@ -148,7 +148,7 @@ def test_official_forms_and_positions_are_recognised(tmp_path, monkeypatch):
     Path("squad.json").write_text(json.dumps({"version": "1.1", "data": [article]}))
     said = experiments.init("birds", model="daanet", data="squad.json")
     assert "1 questions, 1 with an answer, 1 with its position, 1 documents" in said
-    [source] = experiments.load("birds.yaml").sources
+    [source] = experiments.read_settings("birds.yaml").sources
     assert (source.format, source.spans) == ("squad", None)
 
 
@@ -161,7 +161,7 @@ def test_styles_and_columns_of_a_file_that_looks_like_msmarco(tmp_path, monkeypa
     Path("t.jsonl").write_text("\n".join(map(json.dumps, lines)))
     command = ["init", "t", "--model", "masque", "--data", "t.jsonl", "--columns"]
     assert cli.main([*command, "answers.short=kurz", "answers.long=answers"]) == 0
-    [source] = experiments.load("t.yaml").sources
+    [source] = experiments.read_settings("t.yaml").sources
     assert source.format == "table" and source.styles == ("short", "long")
     assert source.options == {"columns": {"answers": {"short": "kurz", "long": "answers"}}}
 
@@ -175,7 +175,7 @@ def test_parts_are_drawn_by_document_where_there_are_enough(documents, by, tmp_p
     lines = [f"Who {n}?,An owl flew {n}.,owl,{name}" for n, name in enumerate(documents)]
     Path("few.csv").write_text("\n".join(["question,passage,answer,title", *lines]))
     experiments.init("few", model="san", data="few.csv")
-    experiment = experiments.load("few.yaml")
+    experiment = experiments.read_settings("few.yaml")
     [parts] = splits(experiment, Path())
     sizes = [len([*part]) / len(documents) for part in (parts.train, parts.validation, parts.test)]
     assert sum(sizes) == pytest.approx(1) and experiment.split.by == by
@@ -188,7 +188,7 @@ def test_parts_are_drawn_by_document_where_there_are_enough(documents, by, tmp_p
 @pytest.mark.parametrize("name", ["no", "runs #2"])
 def test_any_name_is_a_text(name, table):
     experiments.init(name, model="san", data=table)
-    assert experiments.load(f"{name}.yaml").name == name
+    assert experiments.read_settings(f"{name}.yaml").name == name
 
 
 def test_what_does_not_fit_is_refused_and_nothing_is_written(table, tmp_path):
@@ -229,4 +229,4 @@ def test_broken_and_blank_records_are_counted(tmp_path, monkeypatch, capsys):
     chosen = {"on_error": "skip", "blank_answers": "none"}
     said = experiments.init("u", model="san", data="t.csv", **chosen)
     assert "1 that the passages do not answer" in said
-    assert experiments.load("u.yaml").sources[0].options == chosen
+    assert experiments.read_settings("u.yaml").sources[0].options == chosen

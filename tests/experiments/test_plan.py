@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tfmrc.experiments import loading
 from tfmrc.experiments.plan import is_grid, members
-from tfmrc.experiments.settings import Grid
+from tfmrc.experiments.settings import Grid, changed, from_mapping
 
 VALUES = {
     "name": "x",
@@ -21,7 +20,7 @@ VALUES = {
 
 
 def test_members_are_ordered_by_seed_and_have_their_settings():
-    experiment = loading.from_mapping(VALUES)
+    experiment = from_mapping(VALUES)
     found = members(experiment, Path("runs/x"))
     assert [m.folder for m in found] == [
         Path("runs/x", name) for name in ("plain-5", "other-5", "plain-6", "other-6")
@@ -35,7 +34,7 @@ def test_members_are_ordered_by_seed_and_have_their_settings():
 
 
 def test_a_part_of_a_grid_and_no_grid():
-    experiment = loading.from_mapping(VALUES)
+    experiment = from_mapping(VALUES)
     [one] = members(experiment, Path("r"), ["other"], [9])
     assert (one.variant, one.seed, one.folder) == ("other", 9, Path("r/other-9"))
     with pytest.raises(ValueError, match="did you mean plain"):
@@ -43,5 +42,5 @@ def test_a_part_of_a_grid_and_no_grid():
     alone = replace(experiment, grid=Grid())
     [only] = members(alone, Path("r"))
     assert (only.folder, only.seed, only.variant) == (Path("r"), 1, "")
-    seeds = loading.changed(alone, {"grid.seeds": [1, 2]})
+    seeds = changed(alone, {"grid.seeds": [1, 2]})
     assert [m.folder.name for m in members(seeds, Path("r"))] == ["seed-1", "seed-2"]

@@ -6,13 +6,14 @@ from dataclasses import replace
 import pytest
 
 from tfmrc.data import Example, write_examples
-from tfmrc.experiments import loading, prepare
+from tfmrc.experiments import from_mapping, prepare
 from tfmrc.experiments.counts import few_questions
+from tfmrc.experiments.settings import changed
 
 
 def experiment(train="train.jsonl", test="test.jsonl", share=0.3, **options):
     source = {"format": "examples", "styles": ["short"], "train": train, "test": test, **options}
-    return loading.from_mapping(
+    return from_mapping(
         {
             "name": "x",
             "sources": [source],
@@ -90,7 +91,7 @@ def test_what_exact_spans_leave_out_is_counted_and_said(tmp_path, capsys):
     elsewhere = Example("e1", "Who?", ("Ann ran.",), {"short": ("Bob",)}, group="e")
     write_examples(tmp_path / "train.jsonl", [*examples(400), elsewhere])
     write_examples(tmp_path / "test.jsonl", [*examples(8, first=1000), elsewhere])
-    asks = loading.changed(experiment(spans="exact"), {"model.name": "MaxoutPointerQG"})
+    asks = changed(experiment(spans="exact"), {"model.name": "MaxoutPointerQG"})
     found = prepare(asks, tmp_path, tmp_path / "run")
     [facts] = found["sources"]
     assert facts["train"]["examples"] + facts["validation"]["examples"] == 300
@@ -110,7 +111,7 @@ def prepared(folder, train, test, **settings):
     """The counts of the parts of two files."""
     write_examples(folder / "train.jsonl", train)
     write_examples(folder / "test.jsonl", test)
-    chosen = loading.changed(experiment(), settings)
+    chosen = changed(experiment(), settings)
     return prepare(chosen, folder, folder / "run")["sources"][0]
 
 

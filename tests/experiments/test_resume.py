@@ -33,7 +33,7 @@ def place(tmp_path_factory):
 
 
 def train(place: Path, run: Path, *settings: str, **options: object) -> Path:
-    experiment = experiments.load(place / "toy.yaml", *settings)
+    experiment = experiments.read_settings(place / "toy.yaml", *settings)
     with eagerly():
         return experiments.train(experiment, place, run, **options)
 

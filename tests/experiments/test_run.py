@@ -124,7 +124,7 @@ def test_training_says_what_it_did(folder):
 
 def test_the_predictor_holds_the_averaged_weights_of_the_best_evaluation(folder):
     predictor = Predictor.load(folder / "run" / "predictor")
-    again = experiments.load(folder / "run" / "config.yaml")
+    again = experiments.read_settings(folder / "run" / "config.yaml")
     assert predictor.preprocessor.styles == again.styles == ("short", "long")
     best = build_model(Plan(again, folder), predictor.preprocessor)
     best.load_weights(folder / "run" / "best.weights.h5")

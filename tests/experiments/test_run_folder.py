@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tfmrc.experiments import loading, run_folder as folders
+from tfmrc.experiments import read_settings, run_folder as folders
 from tfmrc.experiments.settings import Evaluation, Experiment, Grid, Source, Training
 
 EXPERIMENT = Experiment(
@@ -27,7 +27,7 @@ def made(folder: Path, experiment: Experiment = EXPERIMENT, fresh: bool = False)
 
 def test_new_run_holds_its_settings_and_a_marker(tmp_path):
     folder = made(tmp_path / "run")
-    assert loading.load(folder / "config.yaml") == EXPERIMENT
+    assert read_settings(folder / "config.yaml") == EXPERIMENT
     assert folders.is_run(folder)
     assert folders.run_folder(EXPERIMENT, None) == Path("runs/x")
 
@@ -44,7 +44,7 @@ def test_same_settings_go_on_and_may_change_time_report_and_grid(tmp_path):
     )
     with folders.open_run(longer, folder):
         assert (folder / "log.csv").read_text() == "kept"
-    assert loading.load(folder / "config.yaml") == longer
+    assert read_settings(folder / "config.yaml") == longer
 
 
 def test_other_settings_are_named_and_fresh_drops_the_run(tmp_path):
@@ -94,7 +94,7 @@ def test_a_run_without_a_step_begins_again_with_other_settings(tmp_path, capsys)
         assert kept(folder) == {"tags.jsonl", "thesis.txt", "ids/train.txt"}
     said = capsys.readouterr().out
     assert "model.units: None there, 8 here" in said and "its data is prepared again" in said
-    assert loading.load(folder / "config.yaml") == model
+    assert read_settings(folder / "config.yaml") == model
     with folders.open_run(replace(model, tagger="other"), folder):
         assert kept(folder) == {"thesis.txt", "ids/train.txt"}
 
@@ -111,7 +111,7 @@ def test_a_run_with_a_step_or_a_run_in_it_is_refused(tmp_path, trace):
     with pytest.raises(ValueError, match="other settings"), folders.open_run(other, folder):
         pass
     assert kept(folder) == before >= {*PREPARED, "tags.jsonl"}
-    assert loading.load(folder / "config.yaml") == EXPERIMENT
+    assert read_settings(folder / "config.yaml") == EXPERIMENT
 
 
 @pytest.mark.parametrize("fresh", [False, True])

@@ -8,7 +8,6 @@ import pytest
 
 from tfmrc.data import Example
 from tfmrc.evaluation import Prediction
-from tfmrc.experiments.loading import from_mapping
 from tfmrc.experiments.reporting import add_baselines, report_of
 from tfmrc.experiments.scoring import (
     EvaluationSet,
@@ -17,7 +16,7 @@ from tfmrc.experiments.scoring import (
     score_source,
     submission_of,
 )
-from tfmrc.experiments.settings import Evaluation, Experiment, Source
+from tfmrc.experiments.settings import Evaluation, Experiment, Source, from_mapping
 from tfmrc.predictors.task import Task
 
 EXAMPLES = [

@@ -108,7 +108,7 @@ def test_the_seed_reaches_the_dropout_of_a_model_that_is_trained_further(first):
     folder = first / "one"
     before = tfmrc.load(folder).model
     assert before.get_config()["seed"] == 1
-    run = experiments.load(folder / "config.yaml", f"start_from={folder}", "seed=2")
+    run = experiments.read_settings(folder / "config.yaml", f"start_from={folder}", "seed=2")
     model = load_start(Plan(run, folder)).model
     assert model.get_config() == {**before.get_config(), "seed": 2}
     for weight, value in zip(model.weights, before.get_weights(), strict=True):
@@ -138,7 +138,7 @@ def _fixed_seeds(model):
 def test_what_does_not_fit_is_refused(first, settings, start, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         experiments.train(
-            experiments.load(
+            experiments.read_settings(
                 first / "two.yaml", f"start_from={json.dumps(str(first / start))}", *ONCE, *settings
             ),
             run=tmp_path / "run",

@@ -65,7 +65,7 @@ def test_trained_with_a_teacher_and_evaluated_as_an_ensemble(folder, capsys):
 
 def test_a_run_remembers_its_teacher_and_its_encoder(folder):
     """They are compared when it is resumed."""
-    experiment = experiments.load(
+    experiment = experiments.read_settings(
         folder / "config.yaml", f"training.teacher={folder / 'teacher'}", "encoder.random=false"
     )
     read = {path.parent for path in input_files(experiment, folder)}

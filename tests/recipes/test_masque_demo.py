@@ -8,7 +8,7 @@ from recipes.masque_demo import ask
 from tests.running import eagerly
 from tfmrc import cli
 from tfmrc.data import load_corpus
-from tfmrc.experiments import find_recipe, load
+from tfmrc.experiments import find_recipe, read_settings
 from tfmrc.text import Tokenizer
 
 SMALL = [
@@ -41,7 +41,7 @@ def test_the_demo_trains_scores_exports_and_asks_the_export(tmp_path, monkeypatc
         (tmp_path / "run" / "evaluation" / "1-test-concise-sentence" / "metrics.json").read_text()
     )
     scores = metrics["systems"]["masque_demo"]["scores"]
-    assert set(load(find_recipe("masque_demo")).evaluation.targets) <= set(scores)
+    assert set(read_settings(find_recipe("masque_demo")).evaluation.targets) <= set(scores)
     assert cli.main(["export", run, "--to", export, "--overwrite"]) == 0
     assert cli.main(["export", run, "--to", export]) == 1
     capfd.readouterr()
@@ -82,7 +82,7 @@ def test_the_questions_are_held_out_and_the_last_has_no_answer():
 
 @pytest.fixture(scope="module")
 def shipped():
-    return load(find_recipe("masque_demo"))
+    return read_settings(find_recipe("masque_demo"))
 
 
 def test_nothing_of_the_corpus_is_cut(shipped):

@@ -13,7 +13,7 @@ from recipes.masque_ensemble import main as masque_ensemble
 from recipes.reproduction.main import read_tables
 from recipes.round_trip import main as round_trip
 from tfmrc import cli, encoders, text
-from tfmrc.experiments import building, find_recipe, load
+from tfmrc.experiments import building, find_recipe, read_settings
 from tfmrc.experiments.plan import Plan, find_model_class, members
 from tfmrc.experiments.settings import Experiment, Source
 
@@ -45,7 +45,7 @@ SIZES = {
 @cache
 def _loaded(path: Path, *changes: str) -> Experiment:
     """A recipe, which many commands name: YAML is read slowly."""
-    return load(path, *changes)
+    return read_settings(path, *changes)
 
 
 def test_the_recipes_are_found_by_name():

@@ -8,7 +8,7 @@ from recipes.squad_demo import ask
 from tests.running import eagerly
 from tfmrc import cli
 from tfmrc.data import load_small_squad
-from tfmrc.experiments import find_recipe, load
+from tfmrc.experiments import find_recipe, read_settings
 
 PASSAGE = "At dusk an owl flew over the mill, and at dawn it came back to the old barn."
 SMALL = [
@@ -81,7 +81,7 @@ def test_the_questions_are_about_one_held_out_paragraph():
 
 
 def test_nothing_of_the_questions_and_hardly_anything_of_the_paragraphs_is_cut():
-    limits = load(find_recipe("squad_demo")).preprocessor
+    limits = read_settings(find_recipe("squad_demo")).preprocessor
     for split in ("train", "test"):
         for example in load_small_squad(split):
             assert len(example.question.split()) <= limits["question_length"]

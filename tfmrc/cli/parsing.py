@@ -27,7 +27,7 @@ class Parser(argparse.ArgumentParser):
     def format_help(self) -> str:
         text = super().format_help()
         if "--set" in self._option_string_actions:
-            from tfmrc.experiments.loading import describe
+            from tfmrc.experiments.settings.help import describe
 
             text += f"\n{describe()}\n"
         return text
@@ -115,7 +115,9 @@ def recipe_of(options: argparse.Namespace, *changes: str) -> Any:
     from tfmrc import experiments
     from tfmrc.experiments.sources import with_on_error
 
-    experiment = experiments.load(experiments.find_recipe(options.recipe), *options.set, *changes)
+    experiment = experiments.read_settings(
+        experiments.find_recipe(options.recipe), *options.set, *changes
+    )
     return with_on_error(experiment, options.on_error)
 
 
@@ -153,7 +155,7 @@ def columns_of(words: Sequence[str] | None) -> dict[str, Any]:
 
 def options_of(words: Sequence[str]) -> dict[str, Any]:
     """Returns the options that `--option` gives."""
-    from tfmrc.experiments.loading import override
+    from tfmrc.experiments.settings import override
 
     return override({}, words)
 
@@ -178,7 +180,7 @@ def settings_of_run(options: argparse.Namespace) -> Any:
             f"a Hugging Face reader, add --input FILE.{found}{models} Received: {options.run}"
         )
     chosen = (f"evaluation.options.{word}" for word in options.option)
-    return experiments.load(config, *options.set, *chosen)
+    return experiments.read_settings(config, *options.set, *chosen)
 
 
 def utf8(word: str) -> str:

@@ -1,4 +1,3 @@
-from .loading import from_mapping as from_mapping, load as load, save as save
 from .recipes import find_recipe as find_recipe
 from .settings import (
     Evaluation as Evaluation,
@@ -8,6 +7,9 @@ from .settings import (
     Split as Split,
     Training as Training,
     Vocabulary as Vocabulary,
+    from_mapping as from_mapping,
+    read_settings as read_settings,
+    write_settings as write_settings,
 )
 from .steps.calibrate import calibrate as calibrate
 from .steps.evaluate import evaluate as evaluate

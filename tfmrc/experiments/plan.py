@@ -6,8 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tfmrc.experiments import loading, run_folder as folders
-from tfmrc.experiments.settings import Experiment, Grid
+from tfmrc.experiments import run_folder as folders
+from tfmrc.experiments.settings import Experiment, Grid, changed
 from tfmrc.utils.arguments import (
     check_arguments,
     nearest,
@@ -228,7 +228,8 @@ def members(
 
     >>> values = {"name": "x", "sources": [], "model": {"name": "SAN"}}
     >>> grid = {"variants": {"a": {}, "b": {"model.num_steps": 1}}, "seeds": [1, 2]}
-    >>> experiment = loading.from_mapping({**values, "grid": grid})
+    >>> from tfmrc.experiments import from_mapping
+    >>> experiment = from_mapping({**values, "grid": grid})
     >>> [plan.folder.name for plan in members(experiment, Path("runs/x"))]
     ['a-1', 'b-1', 'a-2', 'b-2']
     """
@@ -245,7 +246,7 @@ def members(
     base, runs = replace(experiment, grid=Grid()), []
     for seed in dict.fromkeys(seeds or experiment.grid.seeds or (experiment.seed,)):
         for variant in dict.fromkeys(variants or known or ("",)):
-            settings = loading.changed(base, {**known.get(variant, {}), "seed": seed})
+            settings = changed(base, {**known.get(variant, {}), "seed": seed})
             name = f"{variant}-{seed}" if variant else f"seed-{seed}"
             runs.append(Plan(settings, folder / name, variant, data))
     return runs

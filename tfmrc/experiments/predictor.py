@@ -6,9 +6,8 @@ from typing import Any
 
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.answering import TFIDF
-from tfmrc.experiments.loading import load as load_settings
 from tfmrc.experiments.plan import Plan, single_run
-from tfmrc.experiments.settings import Experiment
+from tfmrc.experiments.settings import Experiment, read_settings
 from tfmrc.experiments.tags import Tags
 
 __all__ = ["checked_options", "load_any", "load_run", "load_saved", "load_with", "settings_of"]
@@ -61,7 +60,7 @@ def load_any(folder: str | Path, dtype: str | None = None) -> tuple[Any, dict[st
     path = Path(folder)
     if not folders.is_run(path) or dtype is not None:
         return load(folder, dtype=dtype), {}
-    experiment = load_settings(path / folders.CONFIG)
+    experiment = read_settings(path / folders.CONFIG)
     return load_run(single_run(experiment, path)), experiment.evaluation.options
 
 
@@ -110,7 +109,7 @@ def checked_options(predictor: Any, options: Mapping[str, Any]) -> Mapping[str, 
 def settings_of(folder: str | Path) -> Experiment | None:
     """Returns the settings of a run; None for another folder."""
     path = Path(folder)
-    return load_settings(path / folders.CONFIG) if folders.is_run(path) else None
+    return read_settings(path / folders.CONFIG) if folders.is_run(path) else None
 
 
 def load_with(

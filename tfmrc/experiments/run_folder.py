@@ -4,15 +4,13 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
-from tfmrc.experiments import loading
-from tfmrc.experiments.settings import Evaluation, Experiment, Grid
+from tfmrc.experiments.settings import Experiment, read_settings, write_settings
 from tfmrc.utils.files import user_path, write_text
 from tfmrc.utils.run_imports import CONFIG
 
@@ -88,7 +86,7 @@ def open_run(experiment: Experiment, folder: Path, fresh: bool = False) -> Itera
         if (folder / CONFIG).is_file():
             _begin_again(experiment, folder)
         write_json(folder / MARKER, {"kind": _KIND, "format": 1})
-        loading.save(experiment, folder / CONFIG)
+        write_settings(experiment, folder / CONFIG)
         yield folder
 
 
@@ -103,11 +101,11 @@ def is_old(folder: Path) -> bool:
 
 
 def check_settings(experiment: Experiment, folder: Path) -> None:
-    """Raises a ValueError if a run's folder has other settings."""
-    before = loading.load(folder / CONFIG)
-    if _essence(before) != _essence(experiment):
+    """Raises a ValueError if a run's folder has other settings of data or weights."""
+    changes = read_settings(folder / CONFIG).differences(experiment, "data", "weights")
+    if changes:
         raise ValueError(
-            f"{folder} holds a run of other settings ({_difference(before, experiment)}). "
+            f"{folder} holds a run of other settings ({_described(changes)}). "
             "Pass --run FOLDER for another folder, or --fresh to rename this one and start again "
             "(of a grid, without --variants and --seeds)."
         )
@@ -120,14 +118,20 @@ def check_trained(experiment: Experiment, folder: Path) -> None:
     """
     if not is_run(folder):
         return  # what is missing is named when it is read
-    before = replace(loading.load(folder / CONFIG), sources=())
-    changes = _changes(before, replace(experiment, sources=()))
-    if changes:
-        name, old, new = changes[0]
-        raise ValueError(
-            f"{folder} is trained, with {name}={old!r}, which only training can change. Settings "
-            f"that can be changed here are `evaluation` and `sources`. Received: {name}={new!r}"
-        )
+    changes = read_settings(folder / CONFIG).differences(experiment, "data", "weights")
+    for name, (old, new) in changes.items():
+        if not name.startswith("sources."):
+            raise ValueError(
+                f"{folder} is trained, with {name}={old!r}, which only training can change. "
+                "Settings that can be changed here are `evaluation` and `sources`. "
+                f"Received: {name}={new!r}"
+            )
+
+
+def _described(changes: dict[str, tuple[Any, Any]]) -> str:
+    """Returns the first changes of settings in words."""
+    first = islice(changes.items(), 3)
+    return ", ".join(f"{name}: {old} there, {new} here" for name, (old, new) in first)
 
 
 def is_begun(folder: Path) -> bool:
@@ -144,13 +148,14 @@ def is_begun(folder: Path) -> bool:
 def _begin_again(experiment: Experiment, folder: Path) -> None:
     """Lets a run in which no step was trained begin with other settings; refuses any other run."""
     if is_begun(folder):
-        check_settings(experiment, folder)
-    before = loading.load(folder / CONFIG)
-    if _essence(before) == _essence(experiment):
+        return check_settings(experiment, folder)
+    before = read_settings(folder / CONFIG)
+    changes = before.differences(experiment, "data", "weights")
+    if not changes:
         return
     print(
-        f"{folder} had other settings ({_difference(before, experiment)}), and no step was "
-        "trained: its data is prepared again.",
+        f"{folder} had other settings ({_described(changes)}), and no step was trained: its data "
+        "is prepared again.",
         flush=True,
     )
     drop_prepared(folder)
@@ -158,47 +163,10 @@ def _begin_again(experiment: Experiment, folder: Path) -> None:
         (folder / TAGS).unlink(missing_ok=True)
 
 
-def counts(experiment: Experiment) -> tuple[Any, ...]:
-    """Returns the settings that the files of `prepare` depend on, but for the model's."""
-    # A source as a sequence has the same words in another order.
-    sources = tuple(replace(source, sequence=None) for source in _essence(experiment).sources)
-    return experiment.vocabulary, experiment.tagger, sources, experiment.split
-
-
 def drop_prepared(folder: Path) -> None:
     """Removes the files that `prepare` wrote, by their names; the tags of texts stay."""
     for name in _PREPARED:
         (folder / name).unlink(missing_ok=True)
-
-
-def _essence(experiment: Experiment) -> Experiment:
-    """Returns the settings that a run's weights depend on, as a file of settings has them."""
-    free: dict[str, Any] = {"title": "", "rules": "", "paper": {}, "squad_scores": None}
-    free |= {"test": None, "test_share": 1.0, "test_options": {}}
-    if experiment.split.by == "sentence":
-        del free["test"]  # it is validated on, too
-    essence = replace(
-        experiment,
-        name="",
-        title="",
-        sources=tuple(replace(source, **free) for source in experiment.sources),
-        training=replace(experiment.training, max_minutes=None),
-        evaluation=Evaluation(),
-        grid=Grid(),
-    )
-    return loading.changed(essence, {})  # a tuple given in Python is a list in a file
-
-
-def _changes(before: Experiment, after: Experiment) -> list[tuple[str, Any, Any]]:
-    """Returns the name and both values of each setting of a run's weights that differs."""
-    old, new = loading.flat(_essence(before)), loading.flat(_essence(after))
-    both = [(name, old.get(name), new.get(name)) for name in {**old, **new}]
-    return [(name, was, now) for name, was, now in both if was != now]
-
-
-def _difference(before: Experiment, after: Experiment) -> str:
-    changes = _changes(before, after)[:3]
-    return ", ".join(f"{name}: {old} there, {new} here" for name, old, new in changes)
 
 
 def start_folder(experiment: Experiment) -> Path | None:

@@ -31,14 +31,14 @@ class EvaluationSet:
         examples: list of `Example`. The examples that are reported on.
         all: list of `Example`. All examples of the test file, which determine the references of
             questions.
-        settings: tuple. What determines the examples. Default: ().
+        settings: dict. The settings that determine the examples. Default: {}.
     """
 
     number: int
     source: Source
     examples: list[Example]
     all: list[Example]
-    settings: tuple[Any, ...] = ()
+    settings: dict[str, Any] = field(default_factory=dict)
 
     @property
     def folder(self) -> str:
@@ -140,32 +140,23 @@ def evaluation_sets(
         experiment: `Experiment`. The experiment.
         data: Path. The data folder.
         root: Path. The folder of the experiment, with the file of spans.
-        known: list of `EvaluationSet`. Those of another run, which are reused if the files and all
-            settings of the test examples are the same. Default: none.
+        known: list of `EvaluationSet`. Those of another run, which are reused if all settings of
+            data and report are the same. Default: none.
     """
-    sets, by_settings = [], {(test.number, repr(test.settings)): test for test in known}
-    spans = folders.shared_file(root, folders.SPANS)
+    settings = {
+        **experiment.affecting("data", "report"),
+        "only_asks": classes_of(experiment).predictor.only_asks,
+    }
+    known = list(known)
+    if known and known[0].settings == settings:
+        return known
+    sets, spans = [], folders.shared_file(root, folders.SPANS)
     for number, part in enumerate(splits(experiment, data, spans)):
-        if part.test is None:
-            continue
-        settings = _settings_of_test(experiment, part.source)
-        old = by_settings.get((number, repr(settings)))
-        if old is not None:
-            sets.append(replace(old, source=part.source))
-            continue
-        every = list(unique(part.test, str(part.source.test)))
-        examples = reported(experiment, part, every)
-        sets.append(EvaluationSet(number, part.source, examples, every, settings))
+        if part.test is not None:
+            every = list(unique(part.test, str(part.source.test)))
+            examples = reported(experiment, part, every)
+            sets.append(EvaluationSet(number, part.source, examples, every, settings))
     return sets
-
-
-def _settings_of_test(experiment: Experiment, source: Source) -> tuple[Any, ...]:
-    """Returns the settings that the test examples of a source depend on."""
-    free: dict[str, Any] = {"title": "", "rules": "", "paper": {}, "squad_scores": None}
-    if experiment.split.ids is None and source.test is not None:
-        free |= {"train": None, "train_share": 1.0, "train_options": {}}
-    asked = source.spans == "exact" and classes_of(experiment).predictor.only_asks
-    return replace(source, **free), experiment.split, experiment.evaluation.limit, asked
 
 
 def score_source(

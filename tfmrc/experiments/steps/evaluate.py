@@ -13,7 +13,6 @@ from tfmrc.evaluation import Report, Scores, mean_of_runs, summary
 from tfmrc.evaluation.metrics.rules import check_rules
 from tfmrc.experiments import pictures, run_folder as folders
 from tfmrc.experiments.answering import askable, folder_digest, run_digest
-from tfmrc.experiments.loading import load as load_settings
 from tfmrc.experiments.plan import Plan, check_experiment, is_grid, members, trained_below
 from tfmrc.experiments.predictor import load_run, load_saved, settings_of
 from tfmrc.experiments.reporting import (
@@ -31,7 +30,7 @@ from tfmrc.experiments.scoring import (
     has_decoder,
     score_source,
 )
-from tfmrc.experiments.settings import Evaluation, Experiment, Source
+from tfmrc.experiments.settings import Evaluation, Experiment, Source, read_settings
 from tfmrc.experiments.sources import (
     data_folder,
     print_broken_records,
@@ -104,7 +103,7 @@ def evaluate(
     if questions is not None:
         return [_evaluate_file(folder, Path(questions), output, rules, options, columns, on_error)]
     root = Path(folder)
-    experiment = load_settings(root / folders.CONFIG) if settings is None else settings
+    experiment = read_settings(root / folders.CONFIG) if settings is None else settings
     check_experiment(experiment)
     runs = _trained_runs(experiment, root, variants, seeds)
     with ExitStack() as locks:  # two processes would write the same files

@@ -6,10 +6,9 @@ from typing import Any
 
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.answering import run_digest
-from tfmrc.experiments.loading import changed
 from tfmrc.experiments.predictor import load_with, settings_of
 from tfmrc.experiments.reporting import MODEL, SEARCH, details_of
-from tfmrc.experiments.settings import Experiment
+from tfmrc.experiments.settings import Experiment, changed
 from tfmrc.utils.files import version_of
 
 __all__ = ["export"]

@@ -18,10 +18,9 @@ from tfmrc.data.transforms.sentences import words
 from tfmrc.data.transforms.splits import group_number, group_of
 from tfmrc.encoders.presets import check_preset
 from tfmrc.experiments.counts import few_questions
-from tfmrc.experiments.loading import load
 from tfmrc.experiments.recipes import find_recipe
 from tfmrc.experiments.run_folder import trained_folder
-from tfmrc.experiments.settings import Split
+from tfmrc.experiments.settings import Split, read_settings
 from tfmrc.experiments.sources import print_broken_records, source_format
 from tfmrc.predictors.ready.reader import READY
 from tfmrc.utils.arguments import suggestion
@@ -448,7 +447,7 @@ def _model(model: str, statistics: _Statistics, encoder: str) -> list[str]:
     if model == READER:
         del values["preset"]
     elif encoder in WIDE or (encoder != "none" and model == "san"):
-        values = {**load(find_recipe(f"{model}_squad/minilm")).model}
+        values = {**read_settings(find_recipe(f"{model}_squad/minilm")).model}
     if model == "masque":  # a ranker needs `relevance`, a classifier questions without an answer
         values |= {"ranker": statistics.ranked > 0, "classifier": statistics.unanswerable > 0}
     return [f"model: {_yaml(values)}"]

@@ -164,7 +164,7 @@ def _prepared(plan: Plan) -> Prepared:
 
 def _prepared_for(plan: Plan, prepared: Prepared) -> Prepared:
     """Returns the shared files, or own ones if the variant counts other words or examples."""
-    if folders.counts(plan.experiment) == folders.counts(prepared.plan.experiment):
+    if not plan.experiment.differences(prepared.plan.experiment, "data"):
         return prepared
     return _prepared(plan)
 

@@ -1,19 +1,18 @@
 """Settings from YAML files and `--set`, with errors that name the nearest key."""
 
 import dataclasses
-import inspect
 import json
 import os
 import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, TypeVar
 
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
-from tfmrc.experiments.settings import Experiment, Grid
+from tfmrc.experiments.settings.experiment import Experiment, Grid, dataclass_of
 from tfmrc.utils.arguments import nearest
 from tfmrc.utils.files import user_path, write_text
 from tfmrc.utils.run_imports import import_modules
@@ -58,7 +57,7 @@ for _kind in (_Loader, _Dumper):
     )
 
 
-def load(path: str | Path, *overrides: str) -> Experiment:
+def read_settings(path: str | Path, *overrides: str) -> Experiment:
     """Reads an experiment from a YAML file.
 
     `extends: config.yaml` names another file, relative to the folder of the first: mappings are
@@ -82,13 +81,13 @@ def load(path: str | Path, *overrides: str) -> Experiment:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "config.yaml")
     ...     _ = file.write_text(text)
-    ...     load(file, "training.steps=7").training.steps
+    ...     read_settings(file, "training.steps=7").training.steps
     7
     """
-    return load_settings(Experiment, path, *overrides)
+    return read_dataclass(Experiment, path, *overrides)
 
 
-def load_settings(kind: type[Kind], path: str | Path, *overrides: str) -> Kind:
+def read_dataclass(kind: type[Kind], path: str | Path, *overrides: str) -> Kind:
     """Reads a YAML file as another dataclass, for a recipe with settings of its own.
 
     Args:
@@ -97,7 +96,7 @@ def load_settings(kind: type[Kind], path: str | Path, *overrides: str) -> Kind:
         *overrides: str. Settings by dotted name: `"threshold=1"`.
 
     Raises:
-        ValueError: As `load`.
+        ValueError: As `read_settings`.
     """
     try:
         values = override(_read(user_path(path)), overrides)
@@ -174,8 +173,8 @@ def to_mapping(experiment: Experiment) -> dict[str, Any]:
     return plain
 
 
-def save(experiment: Experiment, path: str | Path) -> None:
-    """Writes an experiment as the YAML that `load` reads."""
+def write_settings(experiment: Experiment, path: str | Path) -> None:
+    """Writes an experiment as the YAML that `read_settings` reads."""
     values = to_mapping(experiment)
     text = yaml.dump(values, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
     write_text(path, text)
@@ -242,70 +241,6 @@ def _key(values: Any, key: str) -> Any:
     return int(key) if isinstance(values, list) else key
 
 
-def flat(experiment: Experiment) -> dict[str, Any]:
-    """Returns all settings by their dotted names."""
-    values: dict[str, Any] = {}
-
-    def visit(name: str, value: Any) -> None:
-        items = value.items() if isinstance(value, dict) else enumerate(value)
-        for key, item in items:
-            inner = f"{name}{key}"
-            if isinstance(item, dict | list | tuple) and item:
-                visit(f"{inner}.", item)
-            else:
-                values[inner] = item
-
-    visit("", dataclasses.asdict(experiment))
-    return values
-
-
-def describe() -> str:
-    """Returns all settings with their defaults and meanings, for `--help`."""
-    lines = ["settings (YAML, or --set NAME=VALUE):"]
-    _describe(Experiment, "", lines)
-    return "\n".join(lines)
-
-
-def _describe(kind: Any, prefix: str, lines: list[str]) -> None:
-    meanings = _meanings(kind)
-    for entry in dataclasses.fields(kind):
-        name, inner = f"{prefix}{entry.name}", _dataclass_of(kind, entry.name)
-        if inner is not None:
-            _describe(inner, f"{name}.N." if entry.name == "sources" else f"{name}.", lines)
-            continue
-        default = ""
-        if entry.default is not dataclasses.MISSING and entry.default != "":
-            default = f" (default: {_shown(entry.default)})"
-        lines.append(f"  {name}\n        {meanings[entry.name]}{default}")
-
-
-def _dataclass_of(kind: type, name: str) -> Any:
-    """Returns the dataclass of a setting, or of its entries; None for a plain value."""
-    hint = get_type_hints(kind)[name]
-    return next((one for one in (hint, *get_args(hint)) if dataclasses.is_dataclass(one)), None)
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(value)
-    return "null" if value is None else str(value).lower() if value in (True, False) else str(value)
-
-
-def _meanings(kind: type) -> dict[str, str]:
-    """Returns the meanings of a dataclass's fields, from the `Args:` of its docstring."""
-    meanings: dict[str, str] = {}
-    name = ""
-    # From Python 3.13 on, the compiler takes the common indent off a docstring: `getdoc` always.
-    for line in (inspect.getdoc(kind) or "").partition("Args:\n")[2].splitlines():
-        begun = re.match(r"^ {4}(\w+): (.*)$", line)
-        if begun:
-            name = begun[1]
-            meanings[name] = begun[2]
-        elif name and line.strip():
-            meanings[name] += f" {line.strip()}"
-    return meanings
-
-
 def _read(path: Path) -> dict[str, Any]:
     values = parse(path.read_text(encoding="utf-8"))
     if not isinstance(values, dict):
@@ -347,7 +282,7 @@ def _unknown(kind: Any, place: tuple[int | str, ...], value: Any) -> str:
     """Returns the message for a setting that does not exist, with the nearest one."""
     *parents, last = place
     for name in parents:
-        kind = kind if isinstance(name, int) else _dataclass_of(kind, name)
+        kind = kind if isinstance(name, int) else dataclass_of(kind, name)
     full, where = ".".join(map(str, place)), "".join(f"{name}." for name in parents)
     known = [entry.name for entry in dataclasses.fields(kind)]
     similar = nearest(str(last), known)

@@ -1,9 +1,19 @@
 """Settings from YAML: defaults, overrides, extension, and errors with the nearest name."""
 
+import dataclasses
+import typing
+
 import pytest
 
-from tfmrc.experiments import loading
-from tfmrc.experiments.settings import Evaluation, Source, Training
+from tfmrc.experiments.settings import (
+    Evaluation,
+    Source,
+    Training,
+    changed,
+    experiment as fields,
+    read_settings,
+    write_settings,
+)
 from tfmrc.experiments.steps.train import count_steps
 
 TEXT = """
@@ -25,7 +35,7 @@ def file(tmp_path):
 
 
 def test_load_fills_defaults_and_reads_nested_values(file):
-    experiment = loading.load(file)
+    experiment = read_settings(file)
     assert experiment.name == "small"
     assert experiment.styles == ("span", "free")
     assert experiment.sources[0] == Source(
@@ -37,16 +47,16 @@ def test_load_fills_defaults_and_reads_nested_values(file):
 
 def test_the_home_folder_is_found_in_settings(file, monkeypatch):
     monkeypatch.setenv("HOME", str(file.parent))
-    experiment = loading.load("~/config.yaml", "start_from=~/runs/x", "encoder.preset=~")
+    experiment = read_settings("~/config.yaml", "start_from=~/runs/x", "encoder.preset=~")
     assert experiment.start_from == f"{file.parent}/runs/x"
     assert experiment.encoder == {"preset": None}
 
 
 def test_a_text_that_looks_like_a_number_stays_one(file):
     """The settings of a run are written and read again by every command."""
-    experiment = loading.load(file, "title='1e-3'", "model.style='12e4'", "model.rate=1e-3")
-    loading.save(experiment, file)
-    assert loading.load(file) == experiment
+    experiment = read_settings(file, "title='1e-3'", "model.style='12e4'", "model.rate=1e-3")
+    write_settings(experiment, file)
+    assert read_settings(file) == experiment
     assert experiment.model["style"] == "12e4" and experiment.model["rate"] == 0.001
 
 
@@ -55,11 +65,11 @@ def test_a_setting_that_is_given_twice_is_an_error(file, more):
     file.write_text(f"{TEXT}{more}\n", encoding="utf-8")
     name = "training" if "epochs" in more else "seed"
     with pytest.raises(ValueError, match=f"config.yaml: Not YAML: `{name}` is given twice"):
-        loading.load(file)
+        read_settings(file)
 
 
 def test_overrides_reach_settings_and_free_arguments(file):
-    experiment = loading.load(
+    experiment = read_settings(
         file,
         "training.steps=9",
         "model.hidden_dim=64",
@@ -84,7 +94,7 @@ def test_a_file_extends_another_and_leaves_out_variants(file):
         "extends: config.yaml\nname: child\ntraining: {steps: 6}\n"
         "model: {dropout: 0.5}\nsources: [{format: dream}]\ngrid: {variants: {a: null}}\n"
     )
-    experiment = loading.load(child)
+    experiment = read_settings(child)
     assert (experiment.name, experiment.training.steps) == ("child", 6)
     assert experiment.training.optimizer == {"learning_rate": 0.001}
     assert experiment.model == {"name": "Masque", "hidden_dim": 8, "dropout": 0.5}
@@ -108,13 +118,13 @@ def test_a_file_extends_another_and_leaves_out_variants(file):
 )
 def test_wrong_settings_are_named(file, override, said):
     with pytest.raises(ValueError) as raised:
-        loading.load(file, override)
+        read_settings(file, override)
     assert said in str(raised.value) and str(file) in str(raised.value)
 
 
 def test_a_changed_mapping_is_replaced_whole(file):
-    experiment = loading.changed(
-        loading.load(file), {"model": {"name": "SAN"}, "training.steps": 5, "seed": 7}
+    experiment = changed(
+        read_settings(file), {"model": {"name": "SAN"}, "training.steps": 5, "seed": 7}
     )
     assert experiment.model == {"name": "SAN"}
     assert (experiment.training.steps, experiment.seed) == (5, 7)
@@ -123,11 +133,11 @@ def test_a_changed_mapping_is_replaced_whole(file):
 
 @pytest.mark.parametrize(("steps", "near"), [(20, 24), (5, 12), (31, 36)])
 def test_steps_that_no_evaluation_ends_name_those_that_one_ends(file, steps, near):
-    experiment = loading.load(file, f"training.steps={steps}", "training.batch_size=4")
+    experiment = read_settings(file, f"training.steps={steps}", "training.batch_size=4")
     words = f"steps={near}, or eval_every_steps={steps}. Received: .* a pass of 12 steps"
     with pytest.raises(ValueError, match=words):
         count_steps(experiment, 50)
-    experiment = loading.load(file, "training.steps=24", "training.batch_size=4")
+    experiment = read_settings(file, "training.steps=24", "training.batch_size=4")
     assert count_steps(experiment, 50) == (24, 12)
 
 
@@ -135,7 +145,7 @@ def test_a_setting_of_a_variant_is_changed_beside_its_others(file):
     file.write_text(
         f"{TEXT}grid: {{variants: {{a: {{model.hidden_dim: 16, training.steps: 9}}, b: null}}}}\n"
     )
-    experiment = loading.load(
+    experiment = read_settings(
         file,
         "grid.variants.a.model.hidden_dim=32",
         "grid.variants.a.sources.0.test=b.json",
@@ -145,4 +155,45 @@ def test_a_setting_of_a_variant_is_changed_beside_its_others(file):
         "a": {"model.hidden_dim": 32, "training.steps": 9, "sources.0.test": "b.json"},
         "b": {"model.dropout": 0.2},
     }
-    assert loading.changed(experiment, experiment.grid.variants["a"]).model["name"] == "Masque"
+    assert changed(experiment, experiment.grid.variants["a"]).model["name"] == "Masque"
+
+
+KINDS = [kind for kind in vars(fields).values() if dataclasses.is_dataclass(kind)]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_each_setting_says_what_it_affects(kind):
+    hints = typing.get_type_hints(kind, include_extras=True)
+    for name, hint in hints.items():
+        if fields.dataclass_of(kind, name) is None:
+            labels = {*getattr(hint, "__metadata__", ())} & {*typing.get_args(fields.Affects)}
+            assert len(labels) == 1, name
+
+
+@pytest.mark.parametrize(
+    ("setting", "kind"),
+    [
+        ("sources.0.train=b.json", "data"),
+        ("sources.0.options.num_passages=3", "data"),
+        ("split.seed=9", "data"),
+        ("vocabulary.size=5", "data"),
+        ("sources.1.sequence=answer", "weights"),
+        ("model.hidden_dim=16", "weights"),
+        ("training.steps=6", "weights"),
+        ("sources.0.test=b.json", "report"),
+        ("sources.0.paper={Masque: {f1: 1.0}}", "report"),
+        ("training.max_minutes=5", "report"),
+        ("evaluation.limit=3", "report"),
+        ("grid.seeds=[1, 2]", "report"),
+    ],
+)
+def test_a_changed_setting_differs_in_what_it_affects(file, setting, kind):
+    before, after = read_settings(file), read_settings(file, setting)
+    differ = [kind for kind in ("data", "weights", "report") if before.differences(after, kind)]
+    assert differ == [kind]
+
+
+@pytest.mark.parametrize("split", ["split.by=sentence", "split.ids=lists"])
+def test_a_test_file_that_is_validated_on_belongs_to_the_data(file, split):
+    before, after = read_settings(file, split), read_settings(file, split, "sources.0.test=b.json")
+    assert before.differences(after, "data") == {"sources.0.test": (None, "b.json")}

@@ -1,7 +1,15 @@
-"""The settings of an experiment, as typed dataclasses for YAML files, `--set` and `--help`."""
+"""The settings of an experiment, as typed dataclasses for YAML files, `--set` and `--help`.
 
+Each setting says what it affects: the examples and words that a run is trained on (`data`), only
+its training (`weights`), or only what is predicted and reported of the trained model (`report`).
+"""
+
+import dataclasses
+import json
+import re
+from collections.abc import Iterator, Set
 from dataclasses import field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
 from pydantic import ConfigDict, Field, field_validator
 from pydantic.dataclasses import dataclass
@@ -9,6 +17,11 @@ from pydantic.dataclasses import dataclass
 from tfmrc.data.formats.registry import find_format
 from tfmrc.utils.arguments import check_arguments
 
+Value = TypeVar("Value")
+Affects = Literal["data", "weights", "report"]
+AffectsData = Annotated[Value, "data"]
+AffectsWeights = Annotated[Value, "weights"]
+AffectsReport = Annotated[Value, "report"]
 Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
@@ -49,22 +62,22 @@ class Source:
         test_options: reader arguments for the test file alone.
     """
 
-    format: str
-    styles: tuple[str, ...] = ("span",)
-    train: str | None = None
-    test: str | None = None
-    train_share: Share = 1.0
-    test_share: Share = 1.0
-    answerable_only: bool = False
-    spans: Literal["exact", "best"] | None = None
-    sequence: Literal["answer", "question"] | None = None
-    title: str = ""
-    rules: str = "plain"
-    squad_scores: bool | None = None
-    paper: dict[str, dict[str, float]] = field(default_factory=dict)
-    options: dict[str, Any] = field(default_factory=dict)
-    train_options: dict[str, Any] = field(default_factory=dict)
-    test_options: dict[str, Any] = field(default_factory=dict)
+    format: AffectsData[str]
+    styles: AffectsData[tuple[str, ...]] = ("span",)
+    train: AffectsData[str | None] = None
+    test: AffectsReport[str | None] = None
+    train_share: AffectsData[Share] = 1.0
+    test_share: AffectsReport[Share] = 1.0
+    answerable_only: AffectsData[bool] = False
+    spans: AffectsData[Literal["exact", "best"] | None] = None
+    sequence: AffectsWeights[Literal["answer", "question"] | None] = None
+    title: AffectsReport[str] = ""
+    rules: AffectsReport[str] = "plain"
+    squad_scores: AffectsReport[bool | None] = None
+    paper: AffectsReport[dict[str, dict[str, float]]] = field(default_factory=dict)
+    options: AffectsData[dict[str, Any]] = field(default_factory=dict)
+    train_options: AffectsData[dict[str, Any]] = field(default_factory=dict)
+    test_options: AffectsReport[dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         known = find_format(self.format)
@@ -100,14 +113,14 @@ class Split:
         write_ids: writes these lists into the run's folder.
     """
 
-    by: Literal["group", "example", "sentence"] = "group"
-    validation_share: Share = 0.1
-    test_share: Share = 0.0
-    validation_limit: int | None = 512
-    seed: int = 1
-    draw_seed: int = DRAW_SEED
-    ids: str | None = None
-    write_ids: bool = False
+    by: AffectsData[Literal["group", "example", "sentence"]] = "group"
+    validation_share: AffectsData[Share] = 0.1
+    test_share: AffectsData[Share] = 0.0
+    validation_limit: AffectsData[int | None] = 512
+    seed: AffectsData[int] = 1
+    draw_seed: AffectsData[int] = DRAW_SEED
+    ids: AffectsData[str | None] = None
+    write_ids: AffectsData[bool] = False
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -126,12 +139,12 @@ class Vocabulary:
             the experiment's `encoder`; the rows are as wide as these.
     """
 
-    size: int | None = 20_000
-    min_count: int = 1
-    num_oov_buckets: int = 0
-    vectors: str | None = None
-    all_vector_words: bool = False
-    rows_from_encoder: bool = False
+    size: AffectsData[int | None] = 20_000
+    min_count: AffectsData[int] = 1
+    num_oov_buckets: AffectsData[int] = 0
+    vectors: AffectsData[str | None] = None
+    all_vector_words: AffectsData[bool] = False
+    rows_from_encoder: AffectsData[bool] = False
 
     def __post_init__(self) -> None:
         excluded = self.rows_from_encoder and self.vectors is not None
@@ -151,8 +164,8 @@ class ELMoFiles:
         weights: weights, HDF5 below the data folder.
     """
 
-    options: str
-    weights: str
+    options: AffectsWeights[str]
+    weights: AffectsWeights[str]
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -164,7 +177,7 @@ class Contextual:
         elmo: `{options: FILE, weights: FILE}` of ELMo, for Masque; null: none.
     """
 
-    cove: str | None = None
+    cove: AffectsWeights[str | None] = None
     elmo: ELMoFiles | None = None
 
     @property
@@ -207,22 +220,22 @@ class Training:
         temperature: temperature of the teacher's and the model's distributions.
     """
 
-    steps: Count | None = None
-    epochs: Count = 10
-    batch_size: Count = 32
-    eval_every_steps: Count | None = None
-    optimizer: dict[str, Any] = field(default_factory=dict)
-    optimizer_of: str | None = None
-    patience: int | None = None
-    best_of: Count = 1
-    checkpoint_every_steps: Count = 200
-    max_minutes: float | None = None
-    dtype: Literal["float32", "mixed_bfloat16", "mixed_float16"] = "float32"
-    stream: bool = False
-    frozen: tuple[str, ...] = ()
-    teacher: str | None = None
-    teacher_weight: Annotated[float, Field(gt=0)] = 1.0
-    temperature: Annotated[float, Field(gt=0)] = 1.0
+    steps: AffectsWeights[Count | None] = None
+    epochs: AffectsWeights[Count] = 10
+    batch_size: AffectsWeights[Count] = 32
+    eval_every_steps: AffectsWeights[Count | None] = None
+    optimizer: AffectsWeights[dict[str, Any]] = field(default_factory=dict)
+    optimizer_of: AffectsWeights[str | None] = None
+    patience: AffectsWeights[int | None] = None
+    best_of: AffectsWeights[Count] = 1
+    checkpoint_every_steps: AffectsWeights[Count] = 200
+    max_minutes: AffectsReport[float | None] = None
+    dtype: AffectsWeights[Literal["float32", "mixed_bfloat16", "mixed_float16"]] = "float32"
+    stream: AffectsWeights[bool] = False
+    frozen: AffectsWeights[tuple[str, ...]] = ()
+    teacher: AffectsWeights[str | None] = None
+    teacher_weight: AffectsWeights[Annotated[float, Field(gt=0)]] = 1.0
+    temperature: AffectsWeights[Annotated[float, Field(gt=0)]] = 1.0
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -243,16 +256,16 @@ class Evaluation:
         targets: smallest accepted value of a score; `tfmrc evaluate` fails below it.
     """
 
-    limit: int | None = None
-    batch_size: Count = 32
-    options: dict[str, Any] = field(default_factory=dict)
-    also: dict[str, dict[str, Any]] = field(default_factory=dict)
-    prefixes: dict[str, str] = field(default_factory=dict)
-    meteor: bool = True
-    samples: int = 0
-    ensemble: bool = False
-    ranker: str | None = None
-    targets: dict[str, float] = field(default_factory=dict)
+    limit: AffectsReport[int | None] = None
+    batch_size: AffectsReport[Count] = 32
+    options: AffectsReport[dict[str, Any]] = field(default_factory=dict)
+    also: AffectsReport[dict[str, dict[str, Any]]] = field(default_factory=dict)
+    prefixes: AffectsReport[dict[str, str]] = field(default_factory=dict)
+    meteor: AffectsReport[bool] = True
+    samples: AffectsReport[int] = 0
+    ensemble: AffectsReport[bool] = False
+    ranker: AffectsReport[str | None] = None
+    targets: AffectsReport[dict[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -264,8 +277,8 @@ class Grid:
         seeds: seeds of every variant.
     """
 
-    variants: dict[str, dict[str, Any]] = field(default_factory=dict)
-    seeds: tuple[Seed, ...] = ()
+    variants: AffectsReport[dict[str, dict[str, Any]]] = field(default_factory=dict)
+    seeds: AffectsReport[tuple[Seed, ...]] = ()
 
     @field_validator("variants", mode="before")
     @classmethod
@@ -304,19 +317,19 @@ class Experiment:
         grid: variants and seeds.
     """
 
-    name: str
+    name: AffectsReport[str]
     sources: tuple[Source, ...]
-    model: dict[str, Any]
-    title: str = ""
-    start_from: str | None = None
-    seed: Seed = 1
-    imports: tuple[str, ...] = ()
+    model: AffectsWeights[dict[str, Any]]
+    title: AffectsReport[str] = ""
+    start_from: AffectsData[str | None] = None
+    seed: AffectsWeights[Seed] = 1
+    imports: AffectsWeights[tuple[str, ...]] = ()
     split: Split = field(default_factory=Split)
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
-    tagger: str | None = None
-    encoder: dict[str, Any] = field(default_factory=dict)
+    tagger: AffectsData[str | None] = None
+    encoder: AffectsWeights[dict[str, Any]] = field(default_factory=dict)
     contextual: Contextual = field(default_factory=Contextual)
-    preprocessor: dict[str, Any] = field(default_factory=dict)
+    preprocessor: AffectsWeights[dict[str, Any]] = field(default_factory=dict)
     training: Training = field(default_factory=Training)
     evaluation: Evaluation = field(default_factory=Evaluation)
     grid: Grid = field(default_factory=Grid)
@@ -331,3 +344,64 @@ class Experiment:
     def styles(self) -> tuple[str, ...]:
         """Styles of all sources, each once, in order."""
         return tuple(dict.fromkeys(style for source in self.sources for style in source.styles))
+
+    def affecting(self, *kinds: Affects) -> dict[str, Any]:
+        """Returns the settings that affect the data, the weights or the report, by dotted name.
+
+        A test file belongs to the data if a part of it is validated on.
+
+        Args:
+            *kinds: str. `"data"`, `"weights"` or `"report"`.
+
+        Example:
+
+        >>> experiment = Experiment("x", (), {"name": "SAN", "num_steps": 3})
+        >>> experiment.affecting("report")["name"], experiment.affecting("weights")["model.name"]
+        ('x', 'SAN')
+        """
+        found = dict(_affecting(self, "", {*kinds}))
+        if "data" in kinds and (self.split.by == "sentence" or self.split.ids is not None):
+            of_report = _affecting(self, "", {"report"})
+            found |= {name: v for name, v in of_report if re.match(r"sources\.\d+\.test", name)}
+        return found
+
+    def differences(self, other: "Experiment", *kinds: Affects) -> dict[str, tuple[Any, Any]]:
+        """Returns the settings that differ, by dotted name: the value here and that of `other`.
+
+        Args:
+            other: `Experiment`. Other settings.
+            *kinds: str. As of `affecting`.
+        """
+        ours, theirs = self.affecting(*kinds), other.affecting(*kinds)
+        both = {name: (ours.get(name), theirs.get(name)) for name in {**ours, **theirs}}
+        return {name: values for name, values in both.items() if values[0] != values[1]}
+
+
+def dataclass_of(kind: type, name: str) -> Any:
+    """Returns the dataclass of a setting, or of its entries; None for a plain value."""
+    hint = get_type_hints(kind)[name]
+    return next((one for one in (hint, *get_args(hint)) if dataclasses.is_dataclass(one)), None)
+
+
+def _affecting(settings: Any, prefix: str, kinds: Set[str]) -> Iterator[tuple[str, Any]]:
+    """Yields the plain values of a dataclass's settings that affect one of `kinds`."""
+    for name, hint in get_type_hints(type(settings), include_extras=True).items():
+        value, full = getattr(settings, name), f"{prefix}{name}"
+        if dataclass_of(type(settings), name) is None:
+            if kinds & {*getattr(hint, "__metadata__", ())}:
+                # As a file of settings has it: a tuple is a list.
+                yield from _plain(full, json.loads(json.dumps(value, default=str)))
+        elif name == "sources":
+            for number, source in enumerate(value):
+                yield from _affecting(source, f"{full}.{number}.", kinds)
+        elif value is not None:
+            yield from _affecting(value, f"{full}.", kinds)
+
+
+def _plain(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yields the values in mappings and lists by dotted name; an empty one is a value."""
+    if not isinstance(value, dict | list) or not value:
+        yield name, value
+        return
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        yield from _plain(f"{name}.{key}", item)

@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+import keras
 import tensorflow as tf
 
 from tfmrc.data import Example, Span
@@ -14,9 +15,11 @@ from tfmrc.predictors import calibration as calibrations, registry
 from tfmrc.predictors.exported.inputs import check_names, one_row, status_message, tensors_of
 from tfmrc.predictors.options import DecodingOptions
 from tfmrc.predictors.process import check_backend, check_process, this_process
+from tfmrc.predictors.protocols import check_members
 from tfmrc.predictors.results.attention import Attention, attention_of
 from tfmrc.predictors.results.result import Result
 from tfmrc.predictors.task import Query, Task, stream_of_passages
+from tfmrc.preprocessing import Preprocessor
 from tfmrc.storage.export import export_saved_model
 from tfmrc.storage.parts import load_parts, save_parts
 from tfmrc.utils.arguments import check_arguments, parameters_of
@@ -50,6 +53,9 @@ class Predictor(Generic[R]):
         only_asks: bool. Whether a model of this class asks questions and answers none, so that
             `spans: exact` of an experiment also selects test examples by their answer.
             Default: False.
+        model_protocol, preprocessor_protocol: Protocols of what the predictor calls of its parts
+            (`tfmrc.models.protocols`, `tfmrc.preprocessing.protocols`), checked when it is made.
+            Default: object, nothing.
         meanings: dict. Meanings of inputs and outputs for the model card, beside those that all
             predictors have (`tfmrc.storage.model_card`). Default: {}.
         model: The model.
@@ -84,21 +90,25 @@ class Predictor(Generic[R]):
     preprocessor_class: ClassVar[type]
     options_class: ClassVar[type] = DecodingOptions
     only_asks: ClassVar[bool] = False
+    model_protocol: ClassVar[type] = object
+    preprocessor_protocol: ClassVar[type] = object
     meanings: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         registry.declare(cls)
 
-    def __new__(cls, model: Any, preprocessor: Any, *arguments: Any, **options: Any) -> Self:
+    def __new__(
+        cls, model: keras.Model, preprocessor: Preprocessor, *arguments: Any, **options: Any
+    ) -> Self:
         """Creates the subclass that is declared for the preprocessor's class."""
         if cls is Predictor:
             cls = registry.find_predictor_class(type(model), type(preprocessor))
         return super().__new__(cls)
 
-    def __init__(self, model: Any, preprocessor: Any):
+    def __init__(self, model: keras.Model, preprocessor: Preprocessor):
         self.model = model
-        self.preprocessor: Any = preprocessor
+        self.preprocessor: Any = preprocessor  # each paper's has sizes of its own
         self.metrics: dict[str, Any] = {}
         self.calibration: calibrations.Calibration | None = None
         self._signatures: dict[Any, dict[str, Any]] = {}
@@ -447,7 +457,15 @@ class Predictor(Generic[R]):
         return next(iter(self.predict_batch([query], task, options)))
 
     def check_agreement(self) -> None:
-        """Raises a ValueError if the sizes of model and preprocessor differ."""
+        """Raises an error if a part lacks what the predictor calls, or their sizes differ.
+
+        Raises:
+            TypeError: If model or preprocessor lack members of their protocols.
+            ValueError: If the sizes of model and preprocessor differ.
+        """
+        name = type(self).__name__
+        check_members(self.model, self.model_protocol, name)
+        check_members(self.preprocessor, self.preprocessor_protocol, name)
         config = self.model.get_config()
         sizes = self.preprocessor.model_kwargs()
         if getattr(self.model, "num_word_features", 0):

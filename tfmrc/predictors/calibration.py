@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import tensorflow as tf
@@ -10,6 +10,9 @@ import tensorflow as tf
 from tfmrc.evaluation import CalibrationReport, precision_recall_curve
 from tfmrc.evaluation.metrics.calibration import right_answers
 from tfmrc.predictors.spans.span_answer import SpanAnswer
+
+if TYPE_CHECKING:
+    from tfmrc.predictors.base import Predictor
 
 __all__ = ["Calibration", "calibrate", "measure", "with_confidence"]
 
@@ -118,7 +121,7 @@ def with_confidence(
 
 
 def calibrate(
-    predictor: Any, examples: Iterable[Any], precision: float | None, **options: Any
+    predictor: "Predictor[Any]", examples: Iterable[Any], precision: float | None, **options: Any
 ) -> CalibrationReport:
     """Fits and sets `predictor.calibration`; see `Predictor.calibrate`."""
     if precision is not None and not 0 < precision <= 1:
@@ -141,7 +144,9 @@ def calibrate(
     return CalibrationReport(raw, calibrated, is_right, is_confident, facts)
 
 
-def measure(predictor: Any, examples: Iterable[Any], **options: Any) -> CalibrationReport:
+def measure(
+    predictor: "Predictor[Any]", examples: Iterable[Any], **options: Any
+) -> CalibrationReport:
     """Measures `predictor.calibration`; see `Predictor.measure_calibration`."""
     calibration = predictor.calibration
     if calibration is None:
@@ -153,7 +158,7 @@ def measure(predictor: Any, examples: Iterable[Any], **options: Any) -> Calibrat
 
 
 def _answers(
-    predictor: Any, examples: Iterable[Any], options: dict[str, Any]
+    predictor: "Predictor[Any]", examples: Iterable[Any], options: dict[str, Any]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
     """Returns the number of the example, the raw probability and the truth of each answer.
 

@@ -7,11 +7,13 @@ import keras
 import tensorflow as tf
 
 from tfmrc import models, preprocessing
+from tfmrc.models.protocols import Direction, DualModel
 from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.options import DecodingOptions
 from tfmrc.predictors.results.generated import GeneratedText
 from tfmrc.predictors.results.text_outputs import compiled, text_outputs
 from tfmrc.predictors.task import Query, Task
+from tfmrc.preprocessing.protocols import DualPreprocessor
 from tfmrc.storage.warmup import ANSWER, PASSAGES, QUESTION
 
 __all__ = ["DAANetPredictor", "daanet_signatures"]
@@ -53,6 +55,8 @@ class DAANetPredictor(Predictor[GeneratedText]):
 
     model_class = models.DAANet
     preprocessor_class = preprocessing.DAANetPreprocessor
+    model_protocol = DualModel
+    preprocessor_protocol = DualPreprocessor
     options_class = DecodingOptions
 
     @property
@@ -102,7 +106,10 @@ class DAANetPredictor(Predictor[GeneratedText]):
 
 
 def daanet_signatures(
-    model: Any, preprocessor: Any, options: DecodingOptions, tasks: Sequence[str] | None = None
+    model: DualModel,
+    preprocessor: DualPreprocessor,
+    options: DecodingOptions,
+    tasks: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Returns the signatures of a dual model, `tf.function`s on plain strings, one per task.
 
@@ -131,7 +138,9 @@ def daanet_signatures(
     return {"serving_default": next(iter(signatures.values())), **signatures}
 
 
-def _signature(direction: Any, preprocessor: Any, options: DecodingOptions) -> Any:
+def _signature(
+    direction: Direction, preprocessor: DualPreprocessor, options: DecodingOptions
+) -> Any:
     given, target = direction.given, direction.target
     longest = {"question": preprocessor.question_length, "answer": preprocessor.answer_length}[
         target

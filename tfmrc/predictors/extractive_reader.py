@@ -9,12 +9,14 @@ import keras
 import tensorflow as tf
 
 from tfmrc import models, preprocessing
+from tfmrc.models.protocols import ReaderModel
 from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.exported.inputs import at_least_one
 from tfmrc.predictors.options import ReaderOptions
 from tfmrc.predictors.spans.reader_windows import reader_spans
 from tfmrc.predictors.spans.span_answer import SpanAnswer
 from tfmrc.predictors.task import Query, Task
+from tfmrc.preprocessing.protocols import ReaderPreprocessor
 from tfmrc.storage.warmup import PASSAGES, QUESTION
 from tfmrc.text.code_points import ends_with_marks
 
@@ -57,6 +59,8 @@ class ExtractiveReaderPredictor(Predictor[SpanAnswer]):
 
     model_class = models.ExtractiveReader
     preprocessor_class = preprocessing.ExtractiveReaderPreprocessor
+    model_protocol = ReaderModel
+    preprocessor_protocol = ReaderPreprocessor
     options_class = ReaderOptions
     meanings = {
         "answer": "the best answer, as its passage writes it; empty for no answer",
@@ -97,7 +101,9 @@ class ExtractiveReaderPredictor(Predictor[SpanAnswer]):
         return save_hugging_face(self, folder)
 
 
-def extractive_reader_signature(model: Any, preprocessor: Any, options: ReaderOptions) -> Any:
+def extractive_reader_signature(
+    model: ReaderModel, preprocessor: ReaderPreprocessor, options: ReaderOptions
+) -> Any:
     """Returns a `tf.function` from `question` and `passages` to a dict of tensors.
 
     Inputs: `question` string `[B]`, `passages` string `[B, N]`, `""` for a missing one.
@@ -144,8 +150,8 @@ def extractive_reader_signature(model: Any, preprocessor: Any, options: ReaderOp
 
 
 def find_answers(
-    model: Any,
-    preprocessor: Any,
+    model: ReaderModel,
+    preprocessor: ReaderPreprocessor,
     question: tf.Tensor,
     passages: tf.Tensor,
     *,

@@ -7,6 +7,7 @@ import keras
 import tensorflow as tf
 
 from tfmrc import models, preprocessing
+from tfmrc.models.protocols import AnswerGenerator
 from tfmrc.ops.ids import EOS
 from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.options import DecodingOptions
@@ -14,6 +15,7 @@ from tfmrc.predictors.results.generated import GeneratedText
 from tfmrc.predictors.results.provenance import common_passage, provenance
 from tfmrc.predictors.results.text_outputs import compiled, text_outputs
 from tfmrc.predictors.task import Query, Task
+from tfmrc.preprocessing.protocols import AnswerPreprocessor
 from tfmrc.storage.warmup import PASSAGES, QUESTION
 
 __all__ = ["MasquePredictor", "masque_signature"]
@@ -60,6 +62,8 @@ class MasquePredictor(Predictor[GeneratedText]):
 
     model_class = models.Masque
     preprocessor_class = preprocessing.MasquePreprocessor
+    model_protocol = AnswerGenerator
+    preprocessor_protocol = AnswerPreprocessor
     options_class = DecodingOptions
     meanings = {
         "answer": "the answer; see `words` for the normalisation of its words",
@@ -151,8 +155,8 @@ class MasquePredictor(Predictor[GeneratedText]):
 
 
 def masque_signature(
-    model: Any,
-    preprocessor: Any,
+    model: AnswerGenerator,
+    preprocessor: AnswerPreprocessor,
     options: DecodingOptions,
     is_trained: Callable[[str], bool] = lambda part: True,
 ) -> Any:
@@ -240,7 +244,7 @@ def masque_signature(
 
 
 def _in_words(
-    preprocessor: Any, result: dict[str, Any], source: dict[str, tf.Tensor]
+    preprocessor: AnswerPreprocessor, result: dict[str, Any], source: dict[str, tf.Tensor]
 ) -> dict[str, tf.Tensor]:
     """Returns the outputs on strings: the answers, and the words of the best and their sources."""
     hypotheses, ids = result["hypotheses"], result["ids"]

@@ -7,12 +7,14 @@ import keras
 import tensorflow as tf
 
 from tfmrc import models, preprocessing
+from tfmrc.models.protocols import Generator
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.options import QuestionOptions
 from tfmrc.predictors.results.generated import GeneratedText
 from tfmrc.predictors.results.text_outputs import compiled, text_outputs
 from tfmrc.predictors.task import Query, Task, stream_of_passages
+from tfmrc.preprocessing.protocols import QuestionPreprocessor
 from tfmrc.storage.warmup import ANSWER, PASSAGES
 from tfmrc.text.layout import spread
 from tfmrc.text.words.answer_candidates import answer_candidates
@@ -55,6 +57,8 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedText]):
 
     model_class = models.MaxoutPointerQG
     preprocessor_class = preprocessing.MaxoutPointerQGPreprocessor
+    model_protocol = Generator
+    preprocessor_protocol = QuestionPreprocessor
     options_class = QuestionOptions
     only_asks = True
     meanings = {
@@ -136,7 +140,7 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedText]):
 
 
 def maxout_pointer_qg_signatures(
-    model: Any, preprocessor: Any, options: QuestionOptions
+    model: Generator, preprocessor: QuestionPreprocessor, options: QuestionOptions
 ) -> dict[str, Any]:
     """Returns the signatures of question generation, `tf.function`s on plain strings.
 

@@ -1,12 +1,21 @@
 """`tfmrc.pipeline`: a task and a model as one function."""
 
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tfmrc.predictors import QuestionAnsweringPipeline
+    from tfmrc.predictors.protocols import PredictorLike
 
 __all__ = ["pipeline"]
 
 
-def pipeline(task: str, model: Any = "ready", dtype: Any = None, **options: Any) -> Any:
+def pipeline(
+    task: str,
+    model: "str | PathLike[str] | PredictorLike" = "ready",
+    dtype: Any = None,
+    **options: Any,
+) -> "QuestionAnsweringPipeline":
     """Returns a function that answers questions, as the removed pipeline of transformers.
 
     Args:
@@ -47,6 +56,5 @@ def pipeline(task: str, model: Any = "ready", dtype: Any = None, **options: Any)
     for name, values in usual.items():
         if str(options.get(name)) in ("None", *values):
             options.pop(name, None)  # any other value is refused below
-    if isinstance(model, str | PathLike):
-        model = load(model, dtype=dtype)
-    return QuestionAnsweringPipeline(model, **options)
+    predictor = load(model, dtype=dtype) if isinstance(model, str | PathLike) else model
+    return QuestionAnsweringPipeline(predictor, **options)

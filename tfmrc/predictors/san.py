@@ -7,12 +7,14 @@ import keras
 import tensorflow as tf
 
 from tfmrc import models, preprocessing
+from tfmrc.models.protocols import SpanModel
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.exported.inputs import at_least_one
 from tfmrc.predictors.options import SpanOptions
 from tfmrc.predictors.spans.span_answer import SpanAnswer
 from tfmrc.predictors.task import Query, Task
+from tfmrc.preprocessing.protocols import SpanPreprocessor
 from tfmrc.storage.warmup import PASSAGES, QUESTION
 
 __all__ = ["Ranker", "SANPredictor", "Tagger", "san_signature"]
@@ -66,6 +68,8 @@ class SANPredictor(Predictor[SpanAnswer]):
 
     model_class = models.SAN
     preprocessor_class = preprocessing.SANPreprocessor
+    model_protocol = SpanModel
+    preprocessor_protocol = SpanPreprocessor
     options_class = SpanOptions
     meanings = {
         "answer": "the best answer, as its passage writes it; empty for passages without words",
@@ -82,8 +86,8 @@ class SANPredictor(Predictor[SpanAnswer]):
 
     def __init__(
         self,
-        model: Any,
-        preprocessor: Any,
+        model: keras.Model,
+        preprocessor: preprocessing.Preprocessor,
         tagger: Tagger | None = None,
         ranker: Ranker | None = None,
     ):
@@ -166,7 +170,7 @@ class SANPredictor(Predictor[SpanAnswer]):
         return {"question": [QUESTION], "passages": [list(PASSAGES)]}
 
 
-def input_signature(preprocessor: Any) -> tuple[tf.TensorSpec, ...]:
+def input_signature(preprocessor: SpanPreprocessor) -> tuple[tf.TensorSpec, ...]:
     """Returns `question` `[B]`, `passages` `[B, N]` and the annotations of a tagger, strings."""
     names = ("question", "passages", *preprocessor.annotations)
     return tuple(
@@ -176,7 +180,10 @@ def input_signature(preprocessor: Any) -> tuple[tf.TensorSpec, ...]:
 
 
 def san_signature(
-    model: Any, preprocessor: Any, options: SpanOptions, with_relevance: bool = False
+    model: SpanModel,
+    preprocessor: SpanPreprocessor,
+    options: SpanOptions,
+    with_relevance: bool = False,
 ) -> Any:
     """Returns a `tf.function` from `question` and `passages` to a dict of tensors.
 

@@ -3,13 +3,16 @@
 import warnings
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import tensorflow as tf
 
 from tfmrc.data.batching.dataset import Annotate, strings
 from tfmrc.data.batching.training_example import Source, TrainingExample, records
+
+if TYPE_CHECKING:
+    from tfmrc.preprocessing.base import Preprocessor
 
 FIRST = 1_000
 """Examples of a stream that are looked at: it may be long, and is read again for training."""
@@ -72,7 +75,7 @@ def check_spans(examples: Source, styles: Sequence[str], name: str) -> None:
 
 
 def warn_of_unread(
-    preprocessor: Any, examples: Source, styles: Sequence[str], annotate: Annotate | None
+    preprocessor: "Preprocessor", examples: Source, styles: Sequence[str], annotate: Annotate | None
 ) -> None:
     """Warns if some of the first answers have the weight 0 in all labels, and so train nothing.
 

@@ -10,6 +10,7 @@ import tensorflow as tf
 from tfmrc.ops.portable import portable
 from tfmrc.storage.folders import check_target, new_folder
 from tfmrc.storage.model_card import write_model_card
+from tfmrc.storage.protocols import ExportablePredictor
 from tfmrc.storage.warmup import write_warmup_requests
 from tfmrc.utils.files import user_path, version_of
 from tfmrc.utils.keras_private import all_sublayers
@@ -22,7 +23,7 @@ PYTHON_OPERATIONS = frozenset(
 
 
 def export_saved_model(
-    predictor: Any,
+    predictor: ExportablePredictor,
     path: str | PathLike[str],
     options: Any,
     *,

@@ -7,8 +7,11 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+import keras
+
 from tfmrc.storage.manifest import EXPORT_FORMAT
 from tfmrc.storage.parts import tool_versions
+from tfmrc.storage.protocols import ExportablePredictor
 
 __all__ = ["write_model_card"]
 
@@ -48,7 +51,7 @@ OUTPUTS = {
 def write_model_card(
     folder: Path,
     path: Path,
-    predictor: Any,
+    predictor: ExportablePredictor,
     options: Any,
     concrete: Mapping[str, Any],
     metrics: Mapping[str, Any],
@@ -111,7 +114,7 @@ def write_model_card(
     (extra / "model_card.md").write_text(text, encoding="utf-8")
 
 
-def _pretrained(model: Any) -> dict[str, Any]:
+def _pretrained(model: keras.Model) -> dict[str, Any]:
     """Returns family, name, licence and revision of a model's pretrained encoder."""
     encoder: Any = getattr(model, "encoder", None)
     preset = getattr(encoder, "preset", None)

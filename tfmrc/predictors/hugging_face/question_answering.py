@@ -12,6 +12,7 @@ from tfmrc.predictors.exported.inputs import status_message, strings
 from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor, find_answers
 from tfmrc.predictors.hugging_face.legacy_answers import legacy_answers, windows_of
 from tfmrc.predictors.process import check_backend, check_process
+from tfmrc.predictors.protocols import PredictorLike
 from tfmrc.predictors.spans.reader_windows import window_scores
 from tfmrc.predictors.task import Query
 from tfmrc.utils.arguments import check_whole_numbers
@@ -102,8 +103,8 @@ class QuestionAnsweringPipeline:
         (['answer', 'end', 'score', 'start'], True)
     """
 
-    def __init__(self, predictor: Any, **options: Any):
-        self.predictor = predictor
+    def __init__(self, predictor: PredictorLike, **options: Any):
+        self.predictor: Any = predictor
         self.is_reader = isinstance(predictor, ExtractiveReaderPredictor)
         self.options = self._options(PipelineOptions(), options)
         self._functions: dict[str, Any] = {}

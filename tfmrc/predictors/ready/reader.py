@@ -7,12 +7,15 @@ installs: of each matrix a product of two narrow ones, of each vector the whole.
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import keras
 import numpy as np
 
 from tfmrc.utils.files import read_json, sha256_of
+
+if TYPE_CHECKING:
+    from tfmrc.predictors import ExtractiveReaderPredictor
 
 __all__ = ["READY", "load_ready", "ready_exports", "ready_folder"]
 
@@ -62,7 +65,7 @@ def ready_exports() -> Path:
     return folder
 
 
-def load_ready() -> Any:
+def load_ready() -> "ExtractiveReaderPredictor":
     """Builds the ready reader from MiniLM and the shipped difference.
 
     Returns:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
@@ -13,6 +13,10 @@ from tfmrc.data.batching.dataset import strings
 from tfmrc.data.batching.training_example import TrainingExample
 from tfmrc.evaluation import plot_heat_map
 from tfmrc.ops.ids import BOS, EOS, PAD
+
+if TYPE_CHECKING:
+    from tfmrc.predictors.base import Predictor
+    from tfmrc.preprocessing import Preprocessor
 
 __all__ = ["Attention", "attention_of"]
 
@@ -36,7 +40,7 @@ class Attention:
         return plot_heat_map(self.weights, self.rows, path, columns=self.columns, title=title)
 
 
-def attention_of(predictor: Any, example: Example) -> dict[str, Attention]:
+def attention_of(predictor: "Predictor[Any]", example: Example) -> dict[str, Attention]:
     """Returns the attention of a predictor's model for one question and answer.
 
     Args:
@@ -50,7 +54,8 @@ def attention_of(predictor: Any, example: Example) -> dict[str, Attention]:
         example = replace(example, passages=example.passages[:1])
     given = strings([TrainingExample(example, style, answer)])
     if preprocessor.annotations:
-        given |= predictor.tagger([example.question], [*example.passages])
+        tagger: Any = predictor.tagger  # type: ignore[attr-defined]  # of SAN
+        given |= tagger([example.question], [*example.passages])
     inputs = {name: value.numpy() for name, value in preprocessor.batch(given)[0].items()}
     texts = {"question": [example.question], "passage": example.passages, "answer": [answer]}
     texts["target"] = texts[predictor.tasks[0].target]
@@ -72,7 +77,7 @@ def attention_of(predictor: Any, example: Example) -> dict[str, Attention]:
 
 
 def _words(
-    preprocessor: Any, texts: Sequence[str], ids: np.ndarray
+    preprocessor: "Preprocessor", texts: Sequence[str], ids: np.ndarray
 ) -> tuple[list[str], Sequence[bool]]:
     """Returns the words of texts, each of which has a row of ids, and which ids are words."""
     words: list[str] = []

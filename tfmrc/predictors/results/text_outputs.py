@@ -8,6 +8,7 @@ import tensorflow as tf
 from tfmrc.decoding import Hypotheses
 from tfmrc.ops.ids import EOS
 from tfmrc.predictors.options import DecodingOptions
+from tfmrc.preprocessing.protocols import WritingPreprocessor
 
 Tensors = dict[str, tf.Tensor]
 
@@ -21,7 +22,7 @@ def compiled(search: Callable[..., Any], options: DecodingOptions) -> Callable[.
 
 
 def text_outputs(
-    preprocessor: Any, hypotheses: Hypotheses, source: Tensors, target: str
+    preprocessor: WritingPreprocessor, hypotheses: Hypotheses, source: Tensors, target: str
 ) -> tuple[Tensors, tf.Tensor]:
     """Returns the outputs of N hypotheses on strings, and their words.
 

@@ -9,6 +9,7 @@ from typing import Any
 from tfmrc.models import ReaderEnsemble, SpanEnsemble
 from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor
 from tfmrc.predictors.san import SANPredictor
+from tfmrc.preprocessing import Preprocessor
 from tfmrc.text.subwords.tokenizer import CONFIG_FILE
 
 __all__ = ["check_same_words", "ensemble_predictor"]
@@ -62,7 +63,7 @@ def ensemble_predictor(
     return SANPredictor(SpanEnsemble(members), first.preprocessor, first.tagger, first.ranker)
 
 
-def check_same_words(first: Any, other: Any, *, windows: bool = True) -> None:
+def check_same_words(first: Preprocessor, other: Preprocessor, *, windows: bool = True) -> None:
     """Raises a ValueError unless two preprocessors give words and subwords the same ids.
 
     Args:
@@ -76,7 +77,7 @@ def check_same_words(first: Any, other: Any, *, windows: bool = True) -> None:
         )
 
 
-def _assets(preprocessor: Any, windows: bool) -> dict[str, Any]:
+def _assets(preprocessor: Preprocessor, windows: bool) -> dict[str, Any]:
     """Returns the content of the files of a preprocessor's words and of its encoder's subwords."""
     with tempfile.TemporaryDirectory() as folder:
         preprocessor.save_assets(folder)

@@ -4,7 +4,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tfmrc.predictors.masque import MasquePredictor
 
 __all__ = ["MasqueRanker", "TfIdfRanker"]
 
@@ -84,7 +87,7 @@ class MasqueRanker:
         ValueError: If the model has no ranker, or its ranker was never trained.
     """
 
-    def __init__(self, predictor: Any):
+    def __init__(self, predictor: "MasquePredictor"):
         ranker = getattr(predictor.model, "passage_ranker", None)
         if ranker is None or not predictor.is_trained("ranker"):
             raise ValueError(
@@ -94,7 +97,7 @@ class MasqueRanker:
         self.predictor = predictor
 
     def __call__(self, question: str, passages: Sequence[str]) -> list[float]:
-        inputs = {
+        inputs: dict[str, list[Any]] = {
             "question": [question],
             "passages": [list(passages)],
             "style": [self.predictor.tasks[0].style],

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from tfmrc.models.protocols import ReaderModel
 from tfmrc.ops.masking import LOG_ZERO
 
 Tensors = dict[str, tf.Tensor]
@@ -92,7 +93,7 @@ def chunk_ends(lengths: tf.Tensor) -> tf.Tensor:
     return tf.concat([tf.boolean_mask(index, is_first)[1:], [tf.size(lengths)]], axis=0)
 
 
-def window_scores(model: Any, windows: Tensors) -> tuple[tf.Tensor, tf.Tensor]:
+def window_scores(model: ReaderModel, windows: Tensors) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns the scores of begin and end of every subword, float32 `[W, P]` each."""
     size = tf.shape(windows["encoder_ids"])[1]
 
@@ -106,7 +107,7 @@ def window_scores(model: Any, windows: Tensors) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def reader_spans(
-    model: Any,
+    model: ReaderModel,
     windows: Tensors,
     num_passages: Any,
     num_questions: Any,
@@ -246,7 +247,7 @@ def _best_of_groups(
 
 
 def _candidates(
-    model: Any, windows: Tensors, count: Any, max_length: Any
+    model: ReaderModel, windows: Tensors, count: Any, max_length: Any
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor]:
     """Returns the best pairs of subwords of each window, without normalization.
 

@@ -24,7 +24,6 @@ import pytest
 import yaml
 
 from tests.encoders import elmo_files, torch_files
-from tests.encoders.test_cove import tensors, weights
 from tests.recipes.small_squad import NAMES, squad
 from tests.serving.predictors import make_predictor
 from tfmrc import Predictor, cli, data, encoders, experiments, models, preprocessing, text
@@ -102,7 +101,8 @@ def world(tmp_path_factory):
         (folder / name).write_text("\n".join(answers))
     (folder / "glove.840B.300d.txt").write_text("owl 1 2\nmill 3 4\n")
     elmo_files.write(folder)
-    torch_files.write(folder / "wmtlstm-b142a7f2.pth", tensors(weights(dim=300)))
+    weights = torch_files.tensors(torch_files.cove_weights(dim=300))
+    torch_files.write(folder / "wmtlstm-b142a7f2.pth", weights)
     words = ["who", "what", "owl", "mill", "an", "a"]
     encoder = encoders.from_vocabulary(words, num_layers=6)
     preprocessor = preprocessing.ExtractiveReaderPreprocessor(encoder=encoder)

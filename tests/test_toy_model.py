@@ -7,20 +7,9 @@ import pytest
 import tfmrc
 from tests import fresh_python
 from tests.running import eagerly
+from tests.toy_paper import NAMES, RECIPE, example
 from tfmrc import cli, data
 
-RECIPE = """
-name: toy
-imports: [tests.toy_paper]
-sources:
-- {format: examples, styles: [span], train: train.jsonl, test: test.jsonl, title: toy}
-model: {name: ToyModel, width: 6}
-preprocessor: {length: 12}
-vocabulary: {num_oov_buckets: 4}
-split: {by: example, validation_share: 0.3}
-training: {epochs: 3, batch_size: 8, optimizer: {learning_rate: 0.2}}
-evaluation: {meteor: false}
-"""
 NEW_PROCESS = """
 import importlib, sys
 import keras
@@ -38,17 +27,6 @@ for folder in sys.argv[1:]:
 importlib.import_module("tests.toy_paper")
 print(tfmrc.load(sys.argv[1]).answer(question="Was it Finn who ran?", passages="Finn ran ."))
 """
-NAMES = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hal")
-
-
-def example(number: int) -> data.Example:
-    """Who ran? The word before "ran", among other words."""
-    name, other = NAMES[number % 8], NAMES[(number + 3) % 8]
-    passage = f"{other} slept . {name} ran home ."
-    start = passage.index(f"{name} ran")
-    span = data.Span(0, start, start + len(name))
-    question = f"Was it {name} who ran?"
-    return data.Example(f"q{number}", question, (passage,), {"span": (name,)}, spans=(span,))
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ import keras
 import tensorflow as tf
 from keras import ops
 
+from tfmrc import data
 from tfmrc.models.base import Model
 from tfmrc.predictors import Predictor, Query, Result, Task
 from tfmrc.preprocessing import Preprocessor
@@ -134,3 +135,28 @@ def toy(*, model=None, steps, steps_per_epoch=None, learning_rate=0.1):
     """Training settings of the toy paper."""
     loss = {"position": keras.losses.SparseCategoricalCrossentropy()}
     return {"optimizer": keras.optimizers.Adam(learning_rate), "loss": loss}
+
+
+NAMES = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hal")
+RECIPE = """
+name: toy
+imports: [tests.toy_paper]
+sources:
+- {format: examples, styles: [span], train: train.jsonl, test: test.jsonl, title: toy}
+model: {name: ToyModel, width: 6}
+preprocessor: {length: 12}
+vocabulary: {num_oov_buckets: 4}
+split: {by: example, validation_share: 0.3}
+training: {epochs: 3, batch_size: 8, optimizer: {learning_rate: 0.2}}
+evaluation: {meteor: false}
+"""
+
+
+def example(number: int) -> data.Example:
+    """Who ran? The word before "ran", among other words."""
+    name, other = NAMES[number % 8], NAMES[(number + 3) % 8]
+    passage = f"{other} slept . {name} ran home ."
+    start = passage.index(f"{name} ran")
+    span = data.Span(0, start, start + len(name))
+    question = f"Was it {name} who ran?"
+    return data.Example(f"q{number}", question, (passage,), {"span": (name,)}, spans=(span,))

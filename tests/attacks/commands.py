@@ -17,7 +17,7 @@ from typing import Any
 import matplotlib.pyplot  # noqa: F401
 
 from tests import fresh_python
-from tests.test_toy_model import RECIPE, example
+from tests.toy_paper import RECIPE, example
 from tfmrc import data, experiments
 
 CHANGES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate"}

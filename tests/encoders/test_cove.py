@@ -12,57 +12,18 @@ from keras import ops
 
 from tests import fresh_python
 from tests.encoders import torch_files
-from tests.encoders.torch_files import Tensor
-from tests.reference.recurrent import lstm
+from tests.encoders.torch_files import Tensor, cove_weights, tensors
+from tests.reference.recurrent import cove as reference
 from tfmrc.encoders import CoVe, load_cove, read_state_dict
 from tfmrc.testing import run_layer_test
 
-DIM, UNITS = 4, 3
-
-
-def weights(prefix="", seed=0, dim=DIM, units=UNITS):
-    random = np.random.default_rng(seed)
-    result = collections.OrderedDict()
-    for layer in (0, 1):
-        for direction in ("", "_reverse"):
-            shapes = {
-                "weight_ih": (4 * units, 2 * units if layer else dim),
-                "weight_hh": (4 * units, units),
-                "bias_ih": (4 * units,),
-                "bias_hh": (4 * units,),
-            }
-            for name, shape in shapes.items():
-                value = random.normal(0, 0.7, shape).astype("float32")
-                result[f"{prefix}{name}_l{layer}{direction}"] = value
-    return result
-
-
-def tensors(values):
-    return collections.OrderedDict((name, Tensor(value)) for name, value in values.items())
-
-
-def reference(values, x):
-    """All layers of one sentence `[n, d]` in float64."""
-    zeros, layers = np.zeros(UNITS), []
-    for layer in (0, 1):
-        outputs = []
-        for direction in ("", "_reverse"):
-            w = {k: np.float64(values[f"{k}_l{layer}{direction}"]) for k in (
-                "weight_ih", "weight_hh", "bias_ih", "bias_hh"
-            )}  # fmt: skip
-            bias = w["bias_ih"] + w["bias_hh"]
-            words = x[::-1] if direction else x
-            hidden, _ = lstm(words, w["weight_ih"].T, w["weight_hh"].T, bias, zeros, zeros)
-            outputs.append(hidden[:0:-1] if direction else hidden[1:])
-        x = np.concatenate(outputs, axis=1)
-        layers.append(x)
-    return layers
+DIM = 4
 
 
 @pytest.mark.parametrize(("legacy", "prefix"), [(False, ""), (True, "rnn.")])
 def test_values(tmp_path, legacy, prefix):
-    values = weights()
-    path = torch_files.write(tmp_path / "cove.pth", tensors(weights(prefix)), legacy)
+    values = cove_weights()
+    path = torch_files.write(tmp_path / "cove.pth", tensors(cove_weights(prefix)), legacy)
     cove = load_cove(path)
     assert not cove.trainable_variables
     random = np.random.default_rng(1)
@@ -93,8 +54,8 @@ def test_safetensors(tmp_path):
     from safetensors.numpy import save_file
 
     path = tmp_path / "cove.safetensors"
-    save_file(dict(weights()), path)
-    by_torch = load_cove(torch_files.write(tmp_path / "cove.pth", tensors(weights())))
+    save_file(dict(cove_weights()), path)
+    by_torch = load_cove(torch_files.write(tmp_path / "cove.pth", tensors(cove_weights())))
     for ours, theirs in zip(load_cove(path).weights, by_torch.weights, strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
@@ -121,20 +82,21 @@ def test_layer():
 PROGRAM = """
 import sys
 import numpy as np
-from tests.encoders.test_cove import DIM, reference, weights
+from tests.encoders.torch_files import cove_weights
+from tests.reference.recurrent import cove as reference
 from tfmrc.encoders import load_cove
-x = np.random.default_rng(1).normal(size=(1, 5, DIM)).astype("float32")
+x = np.random.default_rng(1).normal(size=(1, 5, 4)).astype("float32")
 import jax
 cove = load_cove(sys.argv[1])
 found = jax.jit(lambda x: cove(x))(x)
-np.testing.assert_allclose(found[0], reference(weights(), x[0])[1], atol=1e-6)
+np.testing.assert_allclose(found[0], reference(cove_weights(), x[0])[1], atol=1e-6)
 print("same under jax")
 """
 
 
 @pytest.mark.slow  # tests/decoding/test_jax.py is the quick one
 def test_under_jax(tmp_path):
-    path = torch_files.write(tmp_path / "cove.pth", tensors(weights()))
+    path = torch_files.write(tmp_path / "cove.pth", tensors(cove_weights()))
     assert "same under jax" in fresh_python.run("-c", PROGRAM, path, KERAS_BACKEND="jax")
 
 

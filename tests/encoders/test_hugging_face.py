@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.encoders import hugging_face_cases, transformers_process
-from tests.text.test_whole_texts import real_strings
+from tests.text.odd_strings import real_strings
 from tfmrc.encoders import BackboneEncoder
 from tfmrc.encoders.hugging_face.config import config_of_encoder, encoder_config
 from tfmrc.encoders.hugging_face.folder import load_layer, read_weights

@@ -107,3 +107,25 @@ def write(path, content, legacy=False, data=None):
             archive.writestr(f"weights/data/{key}", numbers.tobytes())
         archive.writestr("weights/version", "3\n")
     return path
+
+
+def cove_weights(prefix="", seed=0, dim=4, units=3):
+    """The weights of CoVe, by PyTorch's names."""
+    random = np.random.default_rng(seed)
+    result = collections.OrderedDict()
+    for layer in (0, 1):
+        for direction in ("", "_reverse"):
+            shapes = {
+                "weight_ih": (4 * units, 2 * units if layer else dim),
+                "weight_hh": (4 * units, units),
+                "bias_ih": (4 * units,),
+                "bias_hh": (4 * units,),
+            }
+            for name, shape in shapes.items():
+                value = random.normal(0, 0.7, shape).astype("float32")
+                result[f"{prefix}{name}_l{layer}{direction}"] = value
+    return result
+
+
+def tensors(values):
+    return collections.OrderedDict((name, Tensor(value)) for name, value in values.items())

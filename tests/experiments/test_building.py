@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.encoders import elmo_files
-from tests.models.test_san import SMALL
+from tests.models.spans import SMALL
 from tfmrc.encoders import load_elmo
 from tfmrc.experiments import building, counts, from_mapping
 from tfmrc.experiments.plan import Classes, Plan

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tfmrc
-from tests.predictors.test_extractive_reader import make
+from tests.predictors.small import extractive_reader
 from tfmrc import cli, storage
 from tfmrc.experiments.answering import folder_digest
 
@@ -15,7 +15,7 @@ WORDS = "the owl named a mill hill how high is it 1 m".split()
 
 @pytest.fixture(scope="module")
 def predictor():
-    return make()
+    return extractive_reader()
 
 
 @pytest.fixture

@@ -1,36 +1,11 @@
 """An experiment with a pretrained encoder: trained, evaluated and exported from its YAML file."""
 
-import json
-
 import pytest
 
-from tests.experiments.test_run import CONFIG, example
+from tests.experiments.small import CONFIG, example, write_encoder
 from tfmrc import data, encoders, experiments, models, training
 from tfmrc.experiments.building import build_encoder, compile_arguments
 from tfmrc.experiments.plan import Plan
-
-WORDS = "who ran home ? . slept all day it rained ann bob ##eo cl dan eve finn gus hal".split()
-ENCODER = {
-    "model_type": "bert",
-    "hidden_size": 8,
-    "num_hidden_layers": 1,
-    "num_attention_heads": 2,
-    "intermediate_size": 8,
-    "max_position_embeddings": 32,
-    "type_vocab_size": 2,
-    "hidden_dropout_prob": 0.0,
-    "layer_norm_eps": 1e-12,
-    "hidden_act": "gelu",
-}
-
-
-def write_encoder(folder, words=WORDS, **changes):
-    """Writes an encoder in Hugging Face's form without weights."""
-    folder.mkdir()
-    sizes = ENCODER | {"vocab_size": 4 + len(words)} | changes
-    (folder / "config.json").write_text(json.dumps(sizes))
-    (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words]))
-    return folder
 
 
 @pytest.fixture(scope="module")

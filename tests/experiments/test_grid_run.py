@@ -11,7 +11,6 @@ import spacy
 import yaml
 
 from tests.encoders import torch_files
-from tests.encoders.test_cove import tensors, weights
 from tests.recipes.small_squad import NAMES, squad
 from tests.running import eagerly
 from tfmrc import Predictor, cli, data, experiments
@@ -180,7 +179,7 @@ def test_tags_and_vectors(place):
     tagged = yaml.safe_load(CONFIG) | {"tagger": str(place / "pipeline"), "grid": {"seeds": [1]}}
     tagged["vocabulary"]["vectors"] = "vectors.txt"
     tagged["contextual"] = {"cove": "cove.pth"}
-    torch_files.write(place / "cove.pth", tensors(weights(dim=4)))
+    torch_files.write(place / "cove.pth", torch_files.tensors(torch_files.cove_weights(dim=4)))
     (place / "vectors.txt").write_text("owl 1 2 3 4\nyak 5 6 7 8\n")
     (place / "tags.yaml").write_text(yaml.safe_dump(tagged))
     run = str(place / "tagged")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.running import eagerly
-from tests.test_toy_model import RECIPE, example
+from tests.toy_paper import RECIPE, example
 from tfmrc import Predictor, data, experiments
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.steps import train as step

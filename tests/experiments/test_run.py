@@ -10,6 +10,7 @@ import keras
 import numpy as np
 import pytest
 
+from tests.experiments.small import CONFIG, NAMES, example
 from tests.running import eagerly
 from tfmrc import Predictor, cli, data, experiments
 from tfmrc.evaluation import read_predictions
@@ -19,56 +20,6 @@ from tfmrc.experiments.plan import Plan
 from tfmrc.experiments.run_folder import locked
 
 pytestmark = pytest.mark.usefixtures("exports_once", "predictors_once")
-
-NAMES = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hal")
-CONFIG = """
-name: small
-title: A small run
-sources:
-- format: examples
-  styles: [short, long]
-  train: train.jsonl
-  test: test.jsonl
-  title: eight names
-  paper: {Masque: {long_rouge_l: 50.0}}
-vocabulary: {size: 60, num_oov_buckets: 4}
-split: {validation_share: 0.3}
-preprocessor: {num_passages: 2, passage_length: 12, question_length: 8, answer_length: 8}
-model:
-  name: Masque
-  word_dim: 8
-  hidden_dim: 8
-  num_heads: 2
-  intermediate_dim: 8
-  num_shared_blocks: 1
-  num_question_blocks: 1
-  num_passage_blocks: 1
-  num_decoder_blocks: 1
-  embeddings_trainable: true
-training:
-  steps: 6
-  batch_size: 4
-  eval_every_steps: 3
-  checkpoint_every_steps: 2
-  optimizer: {warmup_steps: 2, ema: 0.5}
-evaluation: {limit: 5, batch_size: 4, options: {max_length: 4}}
-"""
-
-
-def example(number: int) -> data.Example:
-    name, other = NAMES[number % 8], NAMES[(number + 3) % 8]
-    answerable = number % 4 != 0
-    passages = (f"{other} slept all day.", f"{name} ran home." if answerable else "It rained.")
-    answers = {"short": (name,), "long": (f"{name} ran home.",)}
-    return data.Example(
-        f"q{number}",
-        "Who ran home?",
-        passages,
-        answers if answerable else {},
-        answerable,
-        (False, answerable),
-        group=f"g{number}",
-    )
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 import tfmrc
-from tests.experiments.test_encoder_run import write_encoder
-from tests.experiments.test_run import example
+from tests.experiments.small import example, write_encoder
 from tests.running import eagerly
 from tfmrc import Predictor, cli, data, encoders, experiments, models, preprocessing
 from tfmrc.experiments.sources import input_files

@@ -2,13 +2,14 @@
 
 import pickle
 
-from tests.predictors.test_maxout_pointer_qg import predictor as asker  # noqa: F401
+from tests.predictors.small import maxout_pointer_qg
 from tfmrc.integrations.batch import Answerer
 
 PASSAGE = "It rained. Old Tamsin named the hill."
 
 
-def test_a_row_without_the_answer_that_a_model_asks_about_has_an_error(asker, tmp_path):  # noqa: F811
+def test_a_row_without_the_answer_that_a_model_asks_about_has_an_error(tmp_path):
+    asker = maxout_pointer_qg()
     folder = str(asker.save(tmp_path / "asker"))
     answerer = pickle.loads(pickle.dumps(Answerer(folder, num_beams=2, max_length=5)))
     answers = [["Old Tamsin"], ["Elbe"], None, ["hill"]]

@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from tests.layers.weights import below, values
 from tests.models.examples import NUM_BUCKETS, NUM_WORDS, G, input_id
+from tests.reference import daanet as reference
 from tests.reference.basic import Array
 from tfmrc.models import DAANet
-from tfmrc.ops.ids import BOS, EOS, UNK
+from tfmrc.models.daanet import GIVEN, TARGET
+from tfmrc.ops.ids import BOS, EOS, PAD, UNK
 
 NUM_CHARACTERS, LENGTH = 7, 3
 SIZES: dict[str, Any] = {
@@ -104,3 +107,83 @@ def targets(x: dict[str, Array], task: str) -> Array:
 
 def small(**changes: Any) -> DAANet:
     return DAANet(**{**SIZES, **changes})
+
+
+X = batch(FOUR)
+
+
+def embedded(v, text, b, length, vectors=None, features=None):
+    """The words of one text of one example, in float64; `vectors` in place of their rows."""
+    rows = np.concatenate([v["word_embedding/special"], v["word_embedding/words"]])
+    rows[PAD] = 0.0
+    c = below(v, "character_embedding")
+    e, h = below(v, "projection" if vectors is None else "passage_projection"), below(v, "highway")
+    vectors = rows[X[f"{text}_ids"][b]] if vectors is None else vectors
+    added = np.zeros((length, len(e["bias"])))
+    if features is not None:
+        added = features @ v["feature_projection/kernel"]
+    return np.array(
+        [
+            reference.embedding(
+                vectors[i],
+                reference.character_word(
+                    X[f"{text}_characters"][b, i], c["table"], c["kernel"], c["bias"]
+                ),
+                e["kernel"], e["bias"] + added[i],
+                -h["gate_0/kernel"], -h["gate_0/bias"],
+                h["transform_0/kernel"], h["transform_0/bias"],
+            )
+            for i in range(length)
+        ]
+    )  # fmt: skip
+
+
+def named(v, layer):
+    """A layer's weights, the task's own or the shared ones."""
+    return below(v, layer.name)
+
+
+def expected(model, task, b, vectors=None, features=None):
+    """Log-probabilities of the targets of one example, and the coverage, in float64.
+
+    `vectors` are those of the passage's words, their rows unless given, and `features` theirs.
+    """
+    v, config = values(model, strip=False), model.get_config()
+
+    def encoded(text):
+        length = len(getattr(FOUR[b], text)) + (text != "passage")
+        of_passage = (vectors, features) if text == "passage" else ()
+        x = embedded(v, text, b, length, *of_passage)
+        weights = named(v, model.text_encoder[text][task])
+        return reference.encoder(x, weights, 2, text != "passage", config["in_series"])
+
+    passage = encoded("passage")
+    if config["context_attention"]:
+        given = encoded(GIVEN[task])
+        first = named(v, model.first_fold[task])
+        s = reference.similarity(
+            passage, given, np.ones(len(given), bool), first["query/kernel"], first["key/kernel"]
+        )
+        kept = [passage, s @ given * passage] if config["keep_passage"] else []
+        passage = np.concatenate([s @ given, *kept], axis=-1)
+    written = encoded(TARGET[task])
+    second = named(v, model.second_fold[task])
+    attention = reference.similarity(
+        written, passage, np.ones(len(passage), bool), second["query/kernel"], second["key/kernel"]
+    )
+    folded = attention @ passage
+    inner, out = named(v, model.inner[task]), named(v, model.output_projection[task])
+    found = []
+    for t, target in enumerate(targets(X, task)[b, : len(written)]):
+        p = reference.vocabulary(
+            folded[t], inner["kernel"], inner["bias"], out["kernel"], out["bias"]
+        )
+        if config["copy"]:
+            w = named(v, model.switch[task])
+            copied = reference.context(attention[t], X["extended_ids"][b, : len(passage)])
+            share = reference.switch(folded[t], written[t], w["switch/kernel"], w["switch/bias"])
+            p = reference.mixture(share, p, copied)
+        elif target >= G:
+            target = UNK
+        found.append(np.log(p[int(target)]))
+    return np.array(found), reference.coverage(attention)

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from tests.layers.weights import below, values
 from tests.models.examples import NUM_BUCKETS, NUM_WORDS, G, input_id
+from tests.reference import question_generation as reference
 from tests.reference.basic import Array
 from tfmrc.models import MaxoutPointerQG
 from tfmrc.ops.ids import BOS, EOS, PAD, UNK
@@ -74,3 +76,67 @@ def source_only(x: dict[str, Array]) -> dict[str, Array]:
 
 def small(**changes: Any) -> MaxoutPointerQG:
     return MaxoutPointerQG(**{**SIZES, **changes})
+
+
+X = batch(FOUR)
+
+
+def expected(model, b, words=None):
+    """Log-probabilities of the targets of one example, in float64.
+
+    `words` are the vectors of the passage's words, their rows unless given.
+    """
+    v, config = values(model, strip=False), model.get_config()
+    a = FOUR[b]
+    ids = X["passage_ids"][b, : len(a.passage)]
+    rows = np.concatenate([v["word_embedding/special"], v["word_embedding/words"]])
+    rows[PAD] = 0.0
+    u = rows[ids] if words is None else words[: len(ids)]
+    if config["answer_tagging"]:
+        tags = v["answer_tagging/tags"][X["answer_tags"][b, : len(ids)]]
+        u = np.concatenate([u, tags], axis=-1)
+    state = []
+    for i in (1, 2):
+        last, outputs = {"h": [], "c": []}, []
+        for direction, order in (("forward", 1), ("backward", -1)):
+            cell = below(v, f"encoder_{i}/{direction}")
+            (kernel,) = (a for n, a in cell.items() if n.endswith("/kernel"))
+            (recurrent,) = (a for n, a in cell.items() if n.endswith("recurrent_kernel"))
+            (bias,) = (a for n, a in cell.items() if n.endswith("bias"))
+            both = np.concatenate([kernel, recurrent])
+            h = c = np.zeros(SIZES["hidden_dim"])
+            found = []
+            for word in u[::order]:
+                h, c = reference.lstm(word, h, c, both, bias)
+                found.append(h)
+            outputs.append(found[::order])
+            last["h"].append(h)
+            last["c"].append(c)
+        u = np.concatenate([np.array(x) for x in outputs], axis=-1)
+        for name, key in (("hidden", "h"), ("cell", "c")):
+            bridge = below(v, f"bridge_{name}_{i}")
+            state.append(np.concatenate(last[key]) @ bridge["kernel"] + bridge["bias"])
+    real = np.ones(len(u), bool)
+    if config["self_attention"]:
+        g = below(v, "gated_self_attention")
+        kernels = (g[f"{n}/kernel"].T for n in ("matching", "fusion", "gate"))
+        u = reference.gated(u, real, *kernels)
+    d = below(v, "decoder")
+    lowest = np.concatenate([d["word_kernel"], d["kernel_1"]])
+    layers = [(lowest, d["bias_1"]), (d["kernel_2"], d["bias_2"])]
+    attention = ()
+    if config["attention"]:
+        attention = (u, real, d["attention/key/kernel"], d["attention/output/kernel"].T)
+    decoded = reference.decode(rows[X["question_ids"][b]], state, layers, *attention)
+    result = []
+    for t, target in enumerate(X["target_ids"][b, : len(a.question) + 1]):
+        logits = decoded.attended[t] @ v["generator/kernel"] + v["generator/bias"]
+        scores = np.zeros(len(u))
+        if config["copy"]:
+            scores = reference.raw_scores(decoded.plain[t], u, attention[2])
+        elif target >= len(logits):
+            target = UNK
+        source = X["extended_ids"][b, : len(ids)]
+        p = reference.distribution(logits, scores, source, config["copy"])
+        result.append(np.log(p[int(target)]))
+    return np.array(result)

@@ -11,7 +11,8 @@ import pytest
 import tensorflow as tf
 
 from tests.models import duals, examples, questions
-from tests.models.test_san import SMALL, batch
+from tests.models.spans import SMALL, batch
+from tests.training import toy
 from tfmrc.models import SAN, DAANet, Masque, MaxoutPointerQG, Model
 from tfmrc.models.freezing import trainable_flags
 
@@ -34,17 +35,6 @@ class FixedSAN(SAN):
 
     def __init__(self, *, vocabulary_size):
         super().__init__(**{**SMALL, "vocabulary_size": vocabulary_size}, name="fixed")
-
-
-class Doubled(Model):
-    """A model of two outputs, each of which has a running mean of its loss."""
-
-    def __init__(self, *, name="doubled"):
-        inputs = keras.Input((2,), name="inputs")
-        single = keras.layers.Dense(1)(inputs)
-        super().__init__(
-            inputs=inputs, outputs={"single": single, "doubled": 2.0 * single}, name=name
-        )
 
 
 def array(x):
@@ -196,7 +186,7 @@ def test_only_who_asks_gets_xla(given, monkeypatch):
     gpu = tf.config.PhysicalDevice("/physical_device:GPU:0", "GPU")
     monkeypatch.setattr(tf.config, "list_physical_devices", lambda *_: [gpu])
     plain = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
-    model = Doubled()
+    model = toy.Doubled()
     for each in (plain, model):
         each.compile("sgd", "mse", jit_compile=given)
     assert plain.jit_compile
@@ -235,7 +225,7 @@ def test_a_copy_and_a_file_know_what_was_trained(tmp_path):
 
 @pytest.mark.parametrize("save_freq", ["epoch", 1])
 def test_a_file_of_the_first_fit_knows_what_was_trained(tmp_path, save_freq):
-    model = Doubled()
+    model = toy.Doubled()
     model.compile("sgd", {"single": "mse"}, run_eagerly=True)
     file = tmp_path / "checkpoint.keras"
     known = []

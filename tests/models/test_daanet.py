@@ -5,21 +5,19 @@ import numpy as np
 import pytest
 from keras import ops
 
-from tests.layers.weights import below, randomise, values
+from tests.layers.weights import randomise
 from tests.models import duals
-from tests.models.duals import FOUR, G
+from tests.models.duals import FOUR, X
 from tests.models.generation import (
     assert_scores_are_those_of_the_words,
     assert_steps_equal_teacher_forcing,
 )
-from tests.reference import daanet as reference
 from tfmrc import training
 from tfmrc.models import DAANet
-from tfmrc.models.daanet import GIVEN, TARGET, TASKS
+from tfmrc.models.daanet import TASKS
 from tfmrc.ops.ids import PAD, UNK
 from tfmrc.testing import gradients
 
-X = duals.batch(FOUR)
 STEPPED = (
     {},
     {"copy": False, "context_attention": False, "tasks": ("answer",)},
@@ -42,83 +40,6 @@ def dual():
     return model
 
 
-def embedded(v, text, b, length, vectors=None, features=None):
-    """The words of one text of one example, in float64; `vectors` in place of their rows."""
-    rows = np.concatenate([v["word_embedding/special"], v["word_embedding/words"]])
-    rows[PAD] = 0.0
-    c = below(v, "character_embedding")
-    e, h = below(v, "projection" if vectors is None else "passage_projection"), below(v, "highway")
-    vectors = rows[X[f"{text}_ids"][b]] if vectors is None else vectors
-    added = np.zeros((length, len(e["bias"])))
-    if features is not None:
-        added = features @ v["feature_projection/kernel"]
-    return np.array(
-        [
-            reference.embedding(
-                vectors[i],
-                reference.character_word(
-                    X[f"{text}_characters"][b, i], c["table"], c["kernel"], c["bias"]
-                ),
-                e["kernel"], e["bias"] + added[i],
-                -h["gate_0/kernel"], -h["gate_0/bias"],
-                h["transform_0/kernel"], h["transform_0/bias"],
-            )
-            for i in range(length)
-        ]
-    )  # fmt: skip
-
-
-def named(v, layer):
-    """A layer's weights, the task's own or the shared ones."""
-    return below(v, layer.name)
-
-
-def expected(model, task, b, vectors=None, features=None):
-    """Log-probabilities of the targets of one example, and the coverage, in float64.
-
-    `vectors` are those of the passage's words, their rows unless given, and `features` theirs.
-    """
-    v, config = values(model, strip=False), model.get_config()
-
-    def encoded(text):
-        length = len(getattr(FOUR[b], text)) + (text != "passage")
-        of_passage = (vectors, features) if text == "passage" else ()
-        x = embedded(v, text, b, length, *of_passage)
-        weights = named(v, model.text_encoder[text][task])
-        return reference.encoder(x, weights, 2, text != "passage", config["in_series"])
-
-    passage = encoded("passage")
-    if config["context_attention"]:
-        given = encoded(GIVEN[task])
-        first = named(v, model.first_fold[task])
-        s = reference.similarity(
-            passage, given, np.ones(len(given), bool), first["query/kernel"], first["key/kernel"]
-        )
-        kept = [passage, s @ given * passage] if config["keep_passage"] else []
-        passage = np.concatenate([s @ given, *kept], axis=-1)
-    written = encoded(TARGET[task])
-    second = named(v, model.second_fold[task])
-    attention = reference.similarity(
-        written, passage, np.ones(len(passage), bool), second["query/kernel"], second["key/kernel"]
-    )
-    folded = attention @ passage
-    inner, out = named(v, model.inner[task]), named(v, model.output_projection[task])
-    found = []
-    for t, target in enumerate(duals.targets(X, task)[b, : len(written)]):
-        p = reference.vocabulary(
-            folded[t], inner["kernel"], inner["bias"], out["kernel"], out["bias"]
-        )
-        if config["copy"]:
-            w = named(v, model.switch[task])
-            copied = reference.context(attention[t], X["extended_ids"][b, : len(passage)])
-            share = reference.switch(folded[t], written[t], w["switch/kernel"], w["switch/bias"])
-            p = reference.mixture(share, p, copied)
-        elif target >= G:
-            target = UNK
-        found.append(np.log(p[int(target)]))
-    return np.array(found), reference.coverage(attention)
-
-
 @pytest.mark.equation("daanet-01", "daanet-02", "daanet-03", "daanet-07", "daanet-08", "daanet-09")
 @pytest.mark.equation("daanet-10", "daanet-11", "daanet-15", "daanet-16")
 def test_values_of_every_variant(variant):
@@ -127,7 +48,7 @@ def test_values_of_every_variant(variant):
     assert sorted(outputs) == sorted([n for t in model.tasks for n in (t, f"{t}_coverage")])
     for task in model.tasks:
         for b in range(4):
-            log_p, coverage = expected(model, task, b)
+            log_p, coverage = duals.expected(model, task, b)
             n = len(log_p)
             np.testing.assert_allclose(outputs[task][b, :n], log_p, rtol=2e-4, atol=3e-5)
             got = outputs[f"{task}_coverage"][b, :n]
@@ -193,7 +114,7 @@ def test_loss_is_the_printed_one(dual):
     total = 0.0
     for task in TASKS:
         for b in range(4):
-            log_p, coverage = expected(dual, task, b)
+            log_p, coverage = duals.expected(dual, task, b)
             total += -log_p.sum() + 0.7 * coverage.sum()
     assert found["loss"] == pytest.approx(total / 4, rel=1e-4)
 

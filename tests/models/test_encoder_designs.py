@@ -17,14 +17,12 @@ from tests.models import (
     papers,
     questions,
     subwords,
-    test_daanet,
-    test_maxout_pointer_qg as test_qg,
 )
 from tests.models.generation import (
     assert_scores_are_those_of_the_words,
     assert_steps_equal_teacher_forcing,
 )
-from tests.models.test_san import SMALL, batch
+from tests.models.spans import SMALL, batch
 from tfmrc import encoders
 from tfmrc.losses import SpanPositionNLL
 from tfmrc.models import SAN
@@ -182,13 +180,13 @@ def test_each_word_has_the_vector_of_its_own_subwords(name):
     model, x = case.model, case.batch()
     for output in case.directions:
         if output == "decoder":
-            read, expected = PARTS, lambda b, words: test_qg.expected(model, b, words)
+            read, expected = PARTS, lambda b, words: questions.expected(model, b, words)
         else:
             joint = model.reading == "joint"
             read = [f"{GIVEN[output]}_{part}" if joint else part for part in PARTS]
 
             def expected(b, words, output=output):
-                return test_daanet.expected(model, output, b, words)[0]
+                return duals.expected(model, output, b, words)[0]
 
         states = model.encoder(*(x[name] for name in read[:2] if name in x))
         found = np.array(model(x)[output])

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.layers.weights import below, randomise, values
+from tests.layers.weights import randomise
 from tests.models import questions
 from tests.models.generation import (
     assert_scores_are_those_of_the_words,
     assert_steps_equal_teacher_forcing,
 )
-from tests.models.questions import FOUR
+from tests.models.questions import FOUR, X
 from tests.reference import question_generation as reference
 from tfmrc.losses import SequenceMean, SequenceNLL
 from tfmrc.models import MaxoutPointerQG
@@ -19,7 +19,6 @@ from tfmrc.ops.ids import PAD, UNK
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.testing import run_model_test
 
-X = questions.batch(FOUR)
 TARGETS = X["target_ids"]
 VARIANTS = [name for name in MaxoutPointerQG.presets if "s2s" in name]
 
@@ -47,72 +46,11 @@ def compiled(model, rate=1e-2, **options):
     return {name: TARGETS for name in names}
 
 
-def expected(model, b, words=None):
-    """Log-probabilities of the targets of one example, in float64.
-
-    `words` are the vectors of the passage's words, their rows unless given.
-    """
-    v, config = values(model, strip=False), model.get_config()
-    a = FOUR[b]
-    ids = X["passage_ids"][b, : len(a.passage)]
-    rows = np.concatenate([v["word_embedding/special"], v["word_embedding/words"]])
-    rows[PAD] = 0.0
-    u = rows[ids] if words is None else words[: len(ids)]
-    if config["answer_tagging"]:
-        tags = v["answer_tagging/tags"][X["answer_tags"][b, : len(ids)]]
-        u = np.concatenate([u, tags], axis=-1)
-    state = []
-    for i in (1, 2):
-        last, outputs = {"h": [], "c": []}, []
-        for direction, order in (("forward", 1), ("backward", -1)):
-            cell = below(v, f"encoder_{i}/{direction}")
-            (kernel,) = (a for n, a in cell.items() if n.endswith("/kernel"))
-            (recurrent,) = (a for n, a in cell.items() if n.endswith("recurrent_kernel"))
-            (bias,) = (a for n, a in cell.items() if n.endswith("bias"))
-            both = np.concatenate([kernel, recurrent])
-            h = c = np.zeros(questions.SIZES["hidden_dim"])
-            found = []
-            for word in u[::order]:
-                h, c = reference.lstm(word, h, c, both, bias)
-                found.append(h)
-            outputs.append(found[::order])
-            last["h"].append(h)
-            last["c"].append(c)
-        u = np.concatenate([np.array(x) for x in outputs], axis=-1)
-        for name, key in (("hidden", "h"), ("cell", "c")):
-            bridge = below(v, f"bridge_{name}_{i}")
-            state.append(np.concatenate(last[key]) @ bridge["kernel"] + bridge["bias"])
-    real = np.ones(len(u), bool)
-    if config["self_attention"]:
-        g = below(v, "gated_self_attention")
-        kernels = (g[f"{n}/kernel"].T for n in ("matching", "fusion", "gate"))
-        u = reference.gated(u, real, *kernels)
-    d = below(v, "decoder")
-    lowest = np.concatenate([d["word_kernel"], d["kernel_1"]])
-    layers = [(lowest, d["bias_1"]), (d["kernel_2"], d["bias_2"])]
-    attention = ()
-    if config["attention"]:
-        attention = (u, real, d["attention/key/kernel"], d["attention/output/kernel"].T)
-    decoded = reference.decode(rows[X["question_ids"][b]], state, layers, *attention)
-    result = []
-    for t, target in enumerate(TARGETS[b, : len(a.question) + 1]):
-        logits = decoded.attended[t] @ v["generator/kernel"] + v["generator/bias"]
-        scores = np.zeros(len(u))
-        if config["copy"]:
-            scores = reference.raw_scores(decoded.plain[t], u, attention[2])
-        elif target >= len(logits):
-            target = UNK
-        source = X["extended_ids"][b, : len(ids)]
-        p = reference.distribution(logits, scores, source, config["copy"])
-        result.append(np.log(p[int(target)]))
-    return np.array(result)
-
-
 @pytest.mark.equation("qg-01", "qg-07", "qg-08", "qg-13", "qg-14")
 def test_log_probabilities_of_every_variant(variant):
     got = np.array(variant(X)["decoder"])
     for b, a in enumerate(FOUR):
-        right = expected(variant, b)
+        right = questions.expected(variant, b)
         np.testing.assert_allclose(got[b, : len(a.question) + 1], right, rtol=2e-4, atol=2e-5)
 
 

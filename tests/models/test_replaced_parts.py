@@ -7,7 +7,7 @@ from keras import ops
 
 from tests.layers.weights import randomise
 from tests.models import examples
-from tests.models.test_san import SMALL, batch
+from tests.models.spans import SMALL, batch
 from tfmrc.layers import DualAttention, LinearAnswer, OneStepAnswer
 from tfmrc.models import SAN, Masque
 

@@ -5,7 +5,6 @@ import pytest
 
 from tests.layers.weights import randomise
 from tests.models import duals, examples
-from tests.models.test_daanet import expected
 from tfmrc.models.daanet import GIVEN, TASKS
 from tfmrc.ops.ids import BOS, PAD
 
@@ -79,11 +78,11 @@ def test_each_task_reads_its_own_features_of_the_passage_and_the_passage_itself(
     for task in TASKS:
         for b, triplet in enumerate(duals.FOUR):
             own = x[f"{GIVEN[task]}_passage_features"][b, : len(triplet.passage)].astype("float64")
-            log_p, coverage = expected(dual, task, b, features=own)
+            log_p, coverage = duals.expected(dual, task, b, features=own)
             n = len(log_p)
             for found in (outputs, padded):
                 np.testing.assert_allclose(found[task][b, :n], log_p, rtol=3e-4, atol=5e-5)
             found = outputs[f"{task}_coverage"][b, :n]
             np.testing.assert_allclose(found, coverage, rtol=1e-3, atol=1e-5)
-            other, _ = expected(dual, task, b, features=1.0 - own)
+            other, _ = duals.expected(dual, task, b, features=1.0 - own)
             assert abs(log_p - other).max() > 1e-4

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tfmrc
-from tests.predictors import test_extractive_reader, test_san
+from tests.predictors.small import extractive_reader, san
 from tests.running import eagerly
 from tests.serving.predictors import assert_same_arrays, make_predictor
 from tfmrc.data import Example
@@ -15,9 +15,9 @@ from tfmrc.predictors import Calibration
 from tfmrc.predictors.hugging_face.folder import load_hugging_face
 
 MAKE = {
-    "SAN": test_san.make_predictor,
+    "SAN": san,
     "Masque": make_predictor,
-    "ExtractiveReader": test_extractive_reader.make,
+    "ExtractiveReader": extractive_reader,
 }
 PASSAGE = "Mt. Brannoch is 1,310.5 metres high."
 MAP = Calibration(slope=0.5, intercept=-1.0, threshold=0.9999)
@@ -33,7 +33,7 @@ def mapped(probability, slope=0.5, intercept=-1.0):
 
 @pytest.fixture(scope="module")
 def reader():
-    return test_extractive_reader.make()
+    return extractive_reader()
 
 
 @pytest.fixture(autouse=True)

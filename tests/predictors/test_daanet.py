@@ -1,19 +1,16 @@
 """A dual model as a user holds it and as it is exported."""
 
-import keras
 import numpy as np
 import pytest
 
 import tfmrc
+from tests.predictors.small import DAANET_OPTIONS, daanet
 from tests.serving.predictors import assert_batched_as_alone, assert_same_outputs, run_loader
 from tests.trained import made_once
-from tfmrc import models, preprocessing, text
 from tfmrc.predictors import DAANetPredictor
 
 pytestmark = pytest.mark.usefixtures("exports_once", "without_graphs")
 
-WORDS = "what the . ? how high is hill metres who named it and river in".split()
-OPTIONS = {"num_beams": 3, "num_return_sequences": 2, "max_length": 6}
 PASSAGES = ["It rained. Mt. Brannoch is 1,310.5 metres high.", "Old Tamsin named the Éala."]
 REQUESTS = {
     "answer": {"question": ["How high is it?", "Who?"], "passages": [[text] for text in PASSAGES]},
@@ -21,34 +18,21 @@ REQUESTS = {
 }
 
 
-def made(**options):
-    keras.utils.set_random_seed(3)
-    vocabulary = text.Vocabulary(WORDS, num_oov_buckets=3)
-    preprocessor = preprocessing.DAANetPreprocessor(
-        vocabulary, word_length=6, generation_vocabulary_size=14
-    )
-    model = models.DAANet(
-        vocabulary_size=len(vocabulary), word_dim=8, character_dim=6, hidden_dim=8,
-        num_lstm_layers=1, inner_dim=8, num_oov_buckets=3, generation_vocabulary_size=14, **options,
-    )  # fmt: skip
-    return DAANetPredictor(model, preprocessor)
-
-
 @pytest.fixture(scope="module")
 def predictor():
-    return made()
+    return daanet()
 
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
-    return (
-        made_once(tmp_path_factory, "DAANet", lambda path: made().export(path / "1", **OPTIONS))
-        / "1"
-    )
+    def export(path):
+        daanet().export(path / "1", **DAANET_OPTIONS)
+
+    return made_once(tmp_path_factory, "DAANet", export) / "1"
 
 
 def arrays(predictor, task):
-    return predictor.run(task, REQUESTS[task], **OPTIONS)
+    return predictor.run(task, REQUESTS[task], **DAANET_OPTIONS)
 
 
 def generate(predictor, task, given, passage, **options):
@@ -63,11 +47,11 @@ def generate(predictor, task, given, passage, **options):
 def test_an_export_answers_and_asks_by_one_call(predictor, exported):
     export = tfmrc.load(exported)
     assert set(export.saved_model.signatures) == {"answer", "ask", "serving_default"}
-    best, other = generate(predictor, "answer", "Who?", " ".join(PASSAGES), **OPTIONS)
+    best, other = generate(predictor, "answer", "Who?", " ".join(PASSAGES), **DAANET_OPTIONS)
     found = export.answer(question="Who?", passages=PASSAGES)  # joined in the graph
     assert (found.text, [a.text for a in found.alternatives]) == (best.text, [other.text])
     asked = generate(export, "ask", "Tamsin", PASSAGES[1])
-    right = generate(predictor, "ask", "Tamsin", PASSAGES[1], **OPTIONS)
+    right = generate(predictor, "ask", "Tamsin", PASSAGES[1], **DAANET_OPTIONS)
     assert [a.text for a in asked] == [r.text for r in right]
     assert [(a.answer, a.answer_start) for a in asked] == [("Tamsin", None)] * 2
     with pytest.raises(ValueError, match="finds no answers to ask about: give one"):
@@ -99,7 +83,7 @@ def test_saved_and_loaded_and_a_task_that_is_missing(tmp_path, predictor):
     found, right = arrays(again, "ask"), arrays(predictor, "ask")
     np.testing.assert_array_equal(found["questions"], right["questions"])
     np.testing.assert_allclose(found["log_probabilities"], right["log_probabilities"], rtol=1e-4)
-    single = made(tasks=("ask",))
+    single = daanet(tasks=("ask",))
     asked = single.ask(passage=PASSAGES[1], answer="Tamsin", max_length=3)
     assert asked.answer == "Tamsin" and asked.probability > 0
     with pytest.raises(ValueError, match="does not answer questions; it has the tasks ask"):

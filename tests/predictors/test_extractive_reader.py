@@ -12,6 +12,7 @@ import tfmrc
 from tests.encoders import hugging_face_cases, torch_files, unigram_tokenizers
 from tests.encoders.torch_files import Tensor
 from tests.predictors.reader_reference import best_answers
+from tests.predictors.small import LONG, PIECES, extractive_reader, windows_of
 from tfmrc import Predictor, cli, encoders, models, preprocessing
 from tfmrc.experiments.answering import folder_digest
 from tfmrc.experiments.predictor import load_saved
@@ -19,8 +20,6 @@ from tfmrc.predictors import ExportedPredictor, ensemble_predictor
 from tfmrc.predictors.hugging_face.folder import load_hugging_face
 from tfmrc.predictors.spans import reader_windows
 
-PIECES = "the . ? how high is hill who named it mill a ##s ##l mi ##n m t 1 , ' owl".split()
-LONG = "The hills. Who named a mill? It is 1,111 m high, the owl's mill. " * 3
 REQUEST = {
     "question": ["How high is it?", "Who named the mill?", "Who"],
     "passages": [[LONG, "A hill."], ["Mills, owls.", ""], ["", ""]],
@@ -28,49 +27,9 @@ REQUEST = {
 REQUEST_OF_LONG = (REQUEST["question"][0], REQUEST["passages"][0])
 
 
-def make(seed=1, num_layers=2, **options):
-    keras.utils.set_random_seed(seed)
-    encoder = encoders.from_vocabulary(PIECES, length=64, num_layers=num_layers)
-    preprocessor = preprocessing.ExtractiveReaderPreprocessor(
-        encoder=encoder, window_length=24, overlap=6, question_length=8, answer_length=5, **options
-    )
-    model = models.ExtractiveReader(encoder=encoder, dropout=0.0)
-    random = np.random.default_rng(seed)
-    for weight in model.trainable_weights:  # clear probabilities
-        weight.assign(random.normal(scale=0.5, size=weight.shape))
-    return Predictor(model, preprocessor)
-
-
 @pytest.fixture(scope="module")
 def predictor():
-    return make()
-
-
-def windows_of(predictor, question, passages):
-    """What the reference reads: the scores of each window, computed one window at a time."""
-    result = []
-    for number, passage in enumerate(passages):
-        read = predictor.preprocessor.source([question], [passage])
-        read = {name: value.numpy() for name, value in read.items()}
-        for row in range(len(read["row"])):
-            size = read["lengths"][row]
-            one = {n: read[n][row : row + 1, :size] for n in ("encoder_ids", "segment_ids")}
-            scores = np.array(predictor.model.scores(one), "float64")[0]
-            spans, words = (
-                [tuple(pair) if pair[0] >= 0 else None for pair in zip(*pairs, strict=True)]
-                for pairs in (
-                    (read["starts"][row, :size].tolist(), read["ends"][row, :size].tolist()),
-                    (
-                        read["word_starts"][row, :size].tolist(),
-                        read["word_ends"][row, :size].tolist(),
-                    ),
-                )
-            )
-            result.append(
-                {"passage": number, "begin": scores[:, 0], "end": scores[:, 1], "span": spans,
-                 "word": words}
-            )  # fmt: skip
-    return result
+    return extractive_reader()
 
 
 @pytest.mark.parametrize("align", [True, False])
@@ -133,7 +92,7 @@ def test_no_answer(predictor, without_graphs):
 
 
 def test_an_ensemble_reads_by_the_mean_of_its_members_scores(predictor, tmp_path, without_graphs):
-    other = make(seed=2)
+    other = extractive_reader(seed=2)
     together = ensemble_predictor([predictor, other])
     assert isinstance(together, type(predictor)) and together.model.encoder.num_layers == 2
     with pytest.raises(ValueError, match="member of an ensemble. Received: model=ReaderEnsemble"):

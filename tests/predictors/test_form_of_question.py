@@ -7,7 +7,7 @@ import pytest
 
 import tfmrc
 from tests.fuzz.texts import odd_text
-from tests.predictors import test_daanet, test_extractive_reader, test_san
+from tests.predictors import small
 from tests.running import eagerly
 from tests.serving.predictors import EXPORT_OPTIONS, assert_same_arrays
 from tests.trained import made_once
@@ -18,10 +18,10 @@ QUESTION = "How high is Mt. Brannoch?"
 PASSAGES = ["Mt. Brannoch is 1,310.5 metres high.", "Who named the hill?", "A mill is high."]
 CASES = {"one": PASSAGES[:1], "three": PASSAGES, "an empty one": [PASSAGES[0], "", PASSAGES[2]]}
 MADE = {
-    "SAN": (test_san.make_predictor, test_san.OPTIONS),
+    "SAN": (small.san, small.SAN_OPTIONS),
     "Masque": (None, EXPORT_OPTIONS),
-    "DAANet": (test_daanet.made, test_daanet.OPTIONS),
-    "ExtractiveReader": (test_extractive_reader.make, {"num_return_sequences": 3}),
+    "DAANet": (small.daanet, small.DAANET_OPTIONS),
+    "ExtractiveReader": (small.extractive_reader, {"num_return_sequences": 3}),
 }
 OUTPUTS = {"answer", "passage", "probability", "answers", "probabilities"}
 OUTPUTS |= {"truncated", "is_confident"}
@@ -91,7 +91,7 @@ def test_an_empty_passage_changes_nothing_and_no_passage_is_an_answer(case):
 
 def test_the_probabilities_of_san_by_hand():
     """P(k, span) = r_k P_k(span) / (r_1 + …), over the passages with words."""
-    predictor = test_san.make_predictor()
+    predictor = small.san()
     passages, relevance = (
         ["A hill.", "", "The mill is high.", "Who named it?"],
         [2.0, 9.0, 1.0, 0.0],

@@ -3,21 +3,19 @@
 import csv
 import json
 
-import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import tfmrc
+from tests.predictors.small import maxout_pointer_qg
 from tests.running import eagerly
 from tests.serving.predictors import assert_batched_as_alone, assert_same_outputs, run_loader
-from tfmrc import cli, models, preprocessing, text
+from tfmrc import cli
 from tfmrc.data import Example, Span
-from tfmrc.predictors import MaxoutPointerQGPredictor
 
 pytestmark = pytest.mark.usefixtures("exports_once")
 
-WORDS = "what the . ? how high is hill metres who named it and river in".split()
 OPTIONS = {"num_beams": 4, "num_return_sequences": 3, "max_length": 7, "no_repeat_ngram_size": 2}
 REQUEST = {
     "passage": ["It rained. Mt. Brannoch is 1,310.5 metres high.", "Old Tamsin named the Éala."],
@@ -27,25 +25,7 @@ REQUEST = {
 
 @pytest.fixture(scope="module")
 def predictor():
-    keras.utils.set_random_seed(3)
-    preprocessor = preprocessing.MaxoutPointerQGPreprocessor(
-        text.Vocabulary(WORDS, num_oov_buckets=3),
-        context="sentence",
-        passage_length=12,
-        question_length=8,
-        generation_vocabulary_size=14,
-    )
-    model = models.MaxoutPointerQG(
-        vocabulary_size=len(preprocessor.vocabulary),
-        word_dim=12,
-        hidden_dim=16,
-        num_oov_buckets=3,
-        generation_vocabulary_size=14,
-        initializer_stddev=1.0,
-    )
-    for weight in model.trainable_weights:  # clear preferences
-        weight.assign(2.0 * weight)
-    return MaxoutPointerQGPredictor(model, preprocessor)
+    return maxout_pointer_qg()
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ import pytest
 
 import tfmrc
 from tests.encoders import hugging_face_cases, transformers_process
-from tests.predictors.test_extractive_reader import LONG, make, windows_of
+from tests.predictors.small import LONG, extractive_reader, windows_of
 from tests.running import eagerly
-from tests.text.test_whole_texts import real_strings
+from tests.text.odd_strings import real_strings
 from tfmrc import data, models, preprocessing, text
 from tfmrc.predictors.hugging_face.legacy_answers import Window, legacy_answers
 
@@ -19,7 +19,7 @@ SIZES = {"max_seq_len": 24, "doc_stride": 6, "max_answer_len": 5}
 
 @pytest.fixture(scope="module")
 def predictor():
-    return make()
+    return extractive_reader()
 
 
 @pytest.fixture(scope="module")

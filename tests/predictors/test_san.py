@@ -3,11 +3,11 @@
 import json
 from types import SimpleNamespace
 
-import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.predictors.small import SAN_OPTIONS, san
 from tests.running import eagerly
 from tests.serving.predictors import (
     assert_batched_as_alone,
@@ -15,43 +15,20 @@ from tests.serving.predictors import (
     run_loader,
 )
 from tests.trained import made_once
-from tfmrc import Predictor, cli, models, preprocessing, text
+from tfmrc import Predictor, cli, preprocessing, text
 from tfmrc.data import Example
 from tfmrc.ops.masking import LOG_ZERO
-from tfmrc.predictors import SANPredictor, ensemble_predictor, san
+from tfmrc.predictors import SANPredictor, ensemble_predictor
+from tfmrc.predictors.san import best_of_windows
 
 pytestmark = pytest.mark.usefixtures("exports_once")
 
-WORDS = "the . ? how high is hill who named it mill a".split()
 PASSAGE = "Mt. Brannoch is 1,310.5 metres (4,300 ft) high; Éala's mill isn't."
 LONG = " ".join(f"Word{n}, 川 and {n}." for n in range(12))
 REQUEST = {
     "question": ["How high is Mt. Brannoch?", "Who named the mill?", "", "?", "Who"],
     "passages": [[PASSAGE, ""], [LONG, ""], ["", "A hill."], ["", ""], ["hill", ""]],
 }
-OPTIONS = {"num_return_sequences": 3, "max_length": 4}
-
-
-def make_predictor(seed=1, tagger=None, model=None, **options):
-    keras.utils.set_random_seed(seed)
-    sizes = {"passage_length": 20, "stride": 10, "answer_length": 5, **options}
-    preprocessor = preprocessing.SANPreprocessor(text.Vocabulary(WORDS, num_oov_buckets=4), **sizes)
-    arguments = {
-        **preprocessor.model_kwargs(),
-        "word_dim": 8,
-        "units": 4,
-        "align_dim": 4,
-        "num_layers": 1,
-        "num_steps": 2,
-        "tagger": "rules 1" if preprocessor.annotations else None,
-    }
-    made = models.SAN(**(arguments | (model or {})))
-    random = np.random.default_rng(seed)
-    for weight in made.trainable_weights:  # clear probabilities
-        weight.assign(random.normal(scale=0.7, size=weight.shape))
-    predictor = Predictor(made, preprocessor)
-    predictor.tagger = tagger
-    return predictor
 
 
 def run(predictor, questions, passages, **options):
@@ -62,12 +39,12 @@ def run(predictor, questions, passages, **options):
 
 @pytest.fixture(scope="module")
 def predictor():
-    return make_predictor()
+    return san()
 
 
 @pytest.fixture(scope="module")
 def arrays(predictor):
-    return run(predictor, REQUEST["question"], REQUEST["passages"], **OPTIONS)
+    return run(predictor, REQUEST["question"], REQUEST["passages"], **SAN_OPTIONS)
 
 
 def test_answers_are_the_exact_characters(arrays):
@@ -134,7 +111,7 @@ def test_a_span_of_two_windows_is_one_answer():
     begin = tf.constant([[3, 1], [3, 5], [3, 9], [0, 1]])
     end = tf.constant([[4, 1], [4, 5], [4, 9], [0, 2]])
     scores = tf.constant([[-2.0, -3.0], [-1.0, -5.0], [-1.5, -6.0], [-0.5, -0.7]])
-    best = san.best_of_windows(row, passage, begin, end, scores, 3, 2)
+    best = best_of_windows(row, passage, begin, end, scores, 3, 2)
     assert best.passage.numpy()[[0, 2]].tolist() == [[0, 1], [0, 0]]
     assert best.begin.numpy()[[0, 2]].tolist() == [[3, 3], [0, 1]]
     assert best.end.numpy()[[0, 2]].tolist() == [[4, 4], [0, 2]]
@@ -147,22 +124,24 @@ def test_spans_far_from_each_other_are_not_taken_for_one():
     """In 32 bits, begin times the 131,072 possible ends would be 0 for both."""
     begin, end = tf.constant([[0, 32_768, 131_070]]), tf.constant([[32_770, 32_770, 131_070]])
     row, scores = tf.zeros([1], tf.int32), tf.constant([[-1.0, -2.0, -3.0]])
-    best = san.best_of_windows(row, row, begin, end, scores, 1, 3)
+    best = best_of_windows(row, row, begin, end, scores, 1, 3)
     assert best.begin.numpy().tolist() == [[0, 32_768, 131_070]]
     assert best.log_probability.numpy().tolist() == [[-1.0, -2.0, -3.0]]
 
 
 def test_an_ensemble_reads_by_the_mean_of_its_members(tmp_path):
-    first, second = (make_predictor(seed, model={"num_layers": 1}) for seed in (1, 2))
+    first, second = (san(seed, model={"num_layers": 1}) for seed in (1, 2))
     together = ensemble_predictor([first, second])
     asked = REQUEST["question"][1:2], [[LONG]]
     with eagerly():
-        found = run(together, *asked, **OPTIONS)
+        found = run(together, *asked, **SAN_OPTIONS)
         assert_best(found, 0, spans_of_windows(first.preprocessor, [first.model, second.model]))
-        alone = run(first, *asked, **OPTIONS)["probability"]
+        alone = run(first, *asked, **SAN_OPTIONS)["probability"]
         assert found["probability"] != pytest.approx(alone, rel=1e-3)
         again = Predictor.load(together.save(tmp_path / "predictor"))
-        np.testing.assert_array_equal(run(again, *asked, **OPTIONS)["answers"], found["answers"])
+        np.testing.assert_array_equal(
+            run(again, *asked, **SAN_OPTIONS)["answers"], found["answers"]
+        )
     other = preprocessing.SANPreprocessor(first.preprocessor.vocabulary, answer_length=4)
     with pytest.raises(ValueError, match="same preprocessor"):
         ensemble_predictor([first, SimpleNamespace(preprocessor=other, model=first.model)])
@@ -199,10 +178,10 @@ def test_steps_on_request(predictor):
 
 @pytest.fixture(scope="module")
 def exported(predictor, tmp_path_factory):
-    return (
-        made_once(tmp_path_factory, "SAN", lambda path: predictor.export(path / "1", **OPTIONS))
-        / "1"
-    )
+    def export(path):
+        predictor.export(path / "1", **SAN_OPTIONS)
+
+    return made_once(tmp_path_factory, "SAN", export) / "1"
 
 
 @pytest.mark.slow
@@ -254,10 +233,10 @@ def tag(questions, passages):
 
 def test_a_model_with_tags_asks_for_them_everywhere(tmp_path):
     with pytest.raises(ValueError, match="tagger=None"):
-        make_predictor(pos_tags=("NUM",), model={"tagger": None})
+        san(pos_tags=("NUM",), model={"tagger": None})
     with pytest.raises(ValueError, match="'rules 1'"):
-        make_predictor(pos_tags=("NUM",)).answer(question="How high?", passages=PASSAGE)
-    predictor = make_predictor(pos_tags=("NUM",), tagger=tag)
+        san(pos_tags=("NUM",)).answer(question="How high?", passages=PASSAGE)
+    predictor = san(pos_tags=("NUM",), tagger=tag)
     passages = [PASSAGE, "A hill."]
     given = {"question": ["How high?"], "passages": [passages]}
     tags = {name: [values] for name, values in tag(["How high?"], passages).items()}

@@ -21,3 +21,21 @@ def lstm(
         hiddens.append(hidden)
         cells.append(cell)
     return np.stack(hiddens), np.stack(cells)
+
+
+def cove(values: dict[str, Array], x: Array) -> list[Array]:
+    """All layers of CoVe for one sentence `[n, d]` in float64."""
+    zeros, layers = np.zeros(values["weight_hh_l0"].shape[1]), []
+    for layer in (0, 1):
+        outputs = []
+        for direction in ("", "_reverse"):
+            w = {k: np.float64(values[f"{k}_l{layer}{direction}"]) for k in (
+                "weight_ih", "weight_hh", "bias_ih", "bias_hh"
+            )}  # fmt: skip
+            bias = w["bias_ih"] + w["bias_hh"]
+            words = x[::-1] if direction else x
+            hidden, _ = lstm(words, w["weight_ih"].T, w["weight_hh"].T, bias, zeros, zeros)
+            outputs.append(hidden[:0:-1] if direction else hidden[1:])
+        x = np.concatenate(outputs, axis=1)
+        layers.append(x)
+    return layers

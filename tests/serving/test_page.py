@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.predictors import small
 from tests.serving.predictors import REQUEST
 from tests.serving.small_models import write_echo
 from tfmrc.serving import Server
@@ -84,12 +85,9 @@ def browser():
 
 @pytest.fixture(scope="module")
 def server(exported, tmp_path_factory):
-    from tests.predictors.test_daanet import OPTIONS as DUAL_OPTIONS, made
-    from tests.predictors.test_san import OPTIONS as SPAN_OPTIONS, make_predictor
-
     folder = tmp_path_factory.mktemp("page")
-    spans = make_predictor().export(folder / "spans" / "1", **SPAN_OPTIONS)
-    dual = made().export(folder / "dual" / "1", **DUAL_OPTIONS)
+    spans = small.san().export(folder / "spans" / "1", **small.SAN_OPTIONS)
+    dual = small.daanet().export(folder / "dual" / "1", **small.DAANET_OPTIONS)
     with Server({"hills": exported, "spans": spans, "dual": dual}, port=0) as running:
         yield running
 

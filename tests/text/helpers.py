@@ -47,3 +47,37 @@ def preprocessor(**arguments):
     settings = dict(styles=("qa", "nlg"), num_passages=2, generation_vocabulary_size=7)
     buckets = arguments.pop("num_oov_buckets", 0)
     return MasquePreprocessor(Vocabulary(WORDS, buckets), **(settings | arguments))
+
+
+def differences(split, expected, texts, batch=100):
+    """The texts whose pieces, characters or words differ, and those that are refused."""
+    if len(texts) > batch:  # for one batch, tracing takes longer than running
+        signature = [tf.TensorSpec([None], tf.string)]
+        split = tf.function(split, input_signature=signature, autograph=False)
+    wrong, refused = [], []
+
+    def check(part):
+        pieces = split(part)
+        fields = [field.to_list() for field in pieces]
+        for number, each in enumerate(part):
+            reference = expected.encode(each, add_special_tokens=False)
+            starts, ends = (
+                ([*side] for side in zip(*reference.offsets, strict=True))
+                if (reference.ids)
+                else ([], [])
+            )
+            result = [field[number] for field in fields]
+            if result != [reference.ids, starts, ends, reference.word_ids]:
+                wrong.append(each)
+
+    for first in range(0, len(texts), batch):
+        part = texts[first : first + batch]
+        try:
+            check(part)
+        except tf.errors.InvalidArgumentError:
+            for each in part:
+                try:
+                    check([each])
+                except tf.errors.InvalidArgumentError:
+                    refused.append(each)
+    return wrong, refused

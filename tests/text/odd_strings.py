@@ -1,6 +1,9 @@
-"""Strings that are hard to split: scripts, marks, controls, contractions, special tokens."""
+"""Strings to split, real and hard ones: scripts, marks, controls, special tokens."""
 
+import itertools
 import random
+
+from tfmrc import data
 
 ALPHABETS = (
     "abcdefgh XYZ ",
@@ -43,3 +46,13 @@ def odd_strings(count, seed=1):
                 parts += [generator.choice(letters) for _ in range(generator.randint(1, 6))]
         result.append("".join(parts))
     return result
+
+
+def real_strings(count):
+    """Questions and paragraphs of the part of SQuAD that comes with tfmrc."""
+    texts = {}
+    for example in itertools.chain(data.load_small_squad("test"), data.load_small_squad("train")):
+        texts |= dict.fromkeys([example.question, *example.passages])
+    texts = list(texts)
+    random.Random(0).shuffle(texts)
+    return texts[:count]

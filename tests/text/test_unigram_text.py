@@ -9,8 +9,8 @@ from tokenizers import Regex, Tokenizer, models, normalizers as n, pre_tokenizer
 
 from tests.encoders import unigram_tokenizers
 from tests.encoders.hugging_face_cases import CHARSMAP
-from tests.text.odd_strings import odd_strings
-from tests.text.test_whole_texts import differences, real_strings
+from tests.text.helpers import differences
+from tests.text.odd_strings import odd_strings, real_strings
 from tfmrc.text import SubwordTokenizer
 from tfmrc.text.subwords.normalizers import normalizers_of
 from tfmrc.text.subwords.special_tokens import SpecialTokens

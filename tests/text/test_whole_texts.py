@@ -1,8 +1,6 @@
 """Subwords of whole texts beside the package `tokenizers`: ids, characters and words."""
 
-import itertools
 import json
-import random
 
 import pytest
 import tensorflow as tf
@@ -11,8 +9,8 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 from tokenizers.processors import RobertaProcessing
 
-from tests.text.odd_strings import odd_strings
-from tfmrc import data
+from tests.text.helpers import differences
+from tests.text.odd_strings import odd_strings, real_strings
 from tfmrc.text.subwords.byte_pairs import BytePairs
 from tfmrc.text.subwords.special_tokens import SpecialTokens
 from tfmrc.text.subwords.word_pieces import WordPieces
@@ -20,16 +18,6 @@ from tfmrc.text.subwords.word_pieces import WordPieces
 BERT_SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 KEPT_MARKS = {"\u302e", "\u1baa"}  # of the odd strings: combining, and no accents
 ROBERTA_SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-
-
-def real_strings(count):
-    """Questions and paragraphs of the part of SQuAD that comes with tfmrc."""
-    texts = {}
-    for example in itertools.chain(data.load_small_squad("test"), data.load_small_squad("train")):
-        texts |= dict.fromkeys([example.question, *example.passages])
-    texts = list(texts)
-    random.Random(0).shuffle(texts)
-    return texts[:count]
 
 
 def bert(texts, lowercase=True, strip_accents=True):
@@ -62,40 +50,6 @@ def byte_level(texts, lstrip):
     )
     tokenizer = BytePairs(model["vocab"], merges)
     return (lambda texts: tokenizer.tokenize(texts, special)), expected
-
-
-def differences(split, expected, texts, batch=100):
-    """The texts whose pieces, characters or words differ, and those that are refused."""
-    if len(texts) > batch:  # for one batch, tracing takes longer than running
-        signature = [tf.TensorSpec([None], tf.string)]
-        split = tf.function(split, input_signature=signature, autograph=False)
-    wrong, refused = [], []
-
-    def check(part):
-        pieces = split(part)
-        fields = [field.to_list() for field in pieces]
-        for number, each in enumerate(part):
-            reference = expected.encode(each, add_special_tokens=False)
-            starts, ends = (
-                ([*side] for side in zip(*reference.offsets, strict=True))
-                if (reference.ids)
-                else ([], [])
-            )
-            result = [field[number] for field in fields]
-            if result != [reference.ids, starts, ends, reference.word_ids]:
-                wrong.append(each)
-
-    for first in range(0, len(texts), batch):
-        part = texts[first : first + batch]
-        try:
-            check(part)
-        except tf.errors.InvalidArgumentError:
-            for each in part:
-                try:
-                    check([each])
-                except tf.errors.InvalidArgumentError:
-                    refused.append(each)
-    return wrong, refused
 
 
 @pytest.mark.slow

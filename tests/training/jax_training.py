@@ -8,7 +8,7 @@ import sys
 import keras
 import numpy as np
 
-from tests.models.test_san import SMALL, batch
+from tests.models.spans import SMALL, batch
 from tests.training import masque_batches, multipliers
 from tfmrc import training
 from tfmrc.models import SAN

@@ -4,7 +4,7 @@ import keras
 import pytest
 
 from tests.models import duals
-from tests.models.test_san import SMALL
+from tests.models.spans import SMALL
 from tests.training import toy
 from tfmrc import losses, models, training
 from tfmrc.training.base import training_function

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests import fresh_python
-from tests.models.test_san import SMALL, batch
+from tests.models.spans import SMALL, batch
 from tests.training import masque_batches, multipliers
 from tests.training.jax_training import LENGTHS
 from tfmrc.models import SAN

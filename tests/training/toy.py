@@ -6,6 +6,7 @@ import keras
 import numpy as np
 
 from tfmrc.layers.regularization.dropout import Dropout
+from tfmrc.models.base import Model
 
 PASSAGES, WORDS, VOCABULARY = 3, 4, 12
 
@@ -61,3 +62,14 @@ def dataset(count, size=8, seed=0):
     rows = list(batches(count, size, seed))
     stacked = tf.nest.map_structure(lambda *leaves: np.concatenate(leaves), *rows)
     return tf.data.Dataset.from_tensor_slices(stacked).batch(size, drop_remainder=True)
+
+
+class Doubled(Model):
+    """A model of two outputs, each of which has a running mean of its loss."""
+
+    def __init__(self, *, name="doubled"):
+        inputs = keras.Input((2,), name="inputs")
+        single = keras.layers.Dense(1)(inputs)
+        super().__init__(
+            inputs=inputs, outputs={"single": single, "doubled": 2.0 * single}, name=name
+        )

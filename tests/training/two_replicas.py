@@ -9,7 +9,6 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tests.models.test_base import Doubled
 from tests.training import toy
 from tfmrc import training
 from tfmrc.layers.regularization.dropout import Dropout
@@ -40,7 +39,7 @@ def trained(data, strategy):
 def evaluated(strategy):
     """The losses of a model that was never trained."""
     with strategy.scope():
-        model = Doubled()
+        model = toy.Doubled()
         model.set_weights([np.array([[1.0], [-2.0]]), np.array([0.5])])
         model.compile(loss={"single": "mse", "doubled": "mse"})
     x = np.arange(16.0).reshape(8, 2) % 5.0
@@ -53,7 +52,7 @@ def again():
     x = np.arange(16.0).reshape(8, 2) % 5.0
     y = {"single": x[:, :1], "doubled": x[:, 1:]}
     with training.mirrored(2).scope():
-        model = Doubled()
+        model = toy.Doubled()
         model.set_weights([np.array([[1.0], [-2.0]]), np.array([0.5])])
         model.compile(training.SGD(0.01, 0.0, False), {"single": "mse", "doubled": "mse"})
     model.fit(x, y, batch_size=8, verbose=0)

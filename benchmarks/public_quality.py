@@ -29,8 +29,8 @@ from tfmrc import evaluation, experiments
 from tfmrc.data import records
 from tfmrc.experiments import run_folder
 from tfmrc.experiments.alignment import align_answers
+from tfmrc.experiments.loaded import open_model
 from tfmrc.experiments.plan import Plan, members
-from tfmrc.experiments.predictor import load_run
 from tfmrc.experiments.run_folder import read_json
 from tfmrc.experiments.sources import (
     answer_references,
@@ -63,7 +63,7 @@ def main() -> None:
     experiments.train(san, options.data, options.runs, variants=[VARIANT], seeds=[options.seed])
     facts = read_json(ours.folder / "training.json", "train")
     [part] = splits(ours.experiment, options.data)
-    predictor = load_run(ours)
+    predictor = open_model(ours.folder, settings=ours.experiment).predictor
     with tempfile.TemporaryDirectory() as copies:
         network = _network(options, copies, predictor)
         settings, progress = _train(network, ours, predictor, part, facts["steps"], options.epochs)

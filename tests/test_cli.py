@@ -13,11 +13,12 @@ import pytest
 from tests import fresh_python
 from tfmrc import cli, training
 from tfmrc.cli import program
+from tfmrc.experiments.loaded import Loaded
 from tfmrc.predictors import GeneratedText, Word
 from tfmrc.predictors.spans.span_answer import SpanAnswer
 
 SETTINGS = "{name: x, sources: [{format: squad, train: a.json}], model: {name: SAN}}"
-LOAD = "tfmrc.experiments.predictor.load_any"
+OPEN = "tfmrc.experiments.loaded.open_model"
 
 
 def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -132,6 +133,7 @@ def test_an_interrupted_command_ends_with_one_line(capsys, monkeypatch, words, l
 TERMINATED = """
 import os, signal, sys
 from tfmrc.cli import program
+from tfmrc.experiments.loaded import Loaded
 
 def terminated(options):
     os.kill(os.getpid(), signal.SIGTERM)
@@ -182,7 +184,7 @@ def test_output_that_is_closed_or_cannot_be_written(capsys, monkeypatch):
 def test_an_answer_is_printed_as_the_output_can_show_it(encoding, terminal, printed, monkeypatch):
     text = "a\x1b[31m\x9b2J\tdéjà\n\ud800 猫 😀"
     predictor = SimpleNamespace(answer=lambda **query: SpanAnswer(text), options=dict)
-    monkeypatch.setattr(LOAD, lambda *_: (predictor, {}))
+    monkeypatch.setattr(OPEN, lambda *_, **__: Loaded("x", Path(), predictor, {}))
     output = io.TextIOWrapper(io.BytesIO(), encoding)
     monkeypatch.setattr(output, "isatty", lambda: terminal)
     monkeypatch.setattr(sys, "stdout", output)
@@ -198,7 +200,7 @@ def test_an_answer_is_printed_before_its_page_is_written(tmp_path, monkeypatch, 
     )
     answers = [written, written, SpanAnswer(text="An owl", start=0, end=6)]
     predictor = SimpleNamespace(answer=lambda **query: answers.pop(0), options=dict)
-    monkeypatch.setattr(LOAD, lambda *_: (predictor, {}))
+    monkeypatch.setattr(OPEN, lambda *_, **__: Loaded("x", Path(), predictor, {}))
     asked = ["answer", str(tmp_path), "--question", "Who flew?", "--passage", "An owl flew."]
     page = tmp_path / "pages/of/page.html"
     for file, message in ((page, ""), (tmp_path, "Is a directory"), (page, "only Masque returns")):

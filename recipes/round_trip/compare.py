@@ -9,8 +9,8 @@ from recipes.round_trip.questions import COUNTS, KEPT
 from recipes.round_trip.settings import Settings
 from tfmrc import evaluation, experiments
 from tfmrc.data.transforms.splits import group_number
+from tfmrc.experiments.loaded import open_model
 from tfmrc.experiments.plan import Plan, members
-from tfmrc.experiments.predictor import load_run
 from tfmrc.experiments.run_folder import read_json, write_json
 from tfmrc.experiments.settings import Experiment, changed
 from tfmrc.experiments.sources import answer_references, splits, test_examples
@@ -123,7 +123,7 @@ def _trained(
 
 def _answers(member: Plan, examples: Any, path: Path) -> dict[str, str]:
     if not path.is_file():
-        predictor = load_run(member)
+        predictor = open_model(member.folder, settings=member.experiment).predictor
         options = member.experiment.evaluation
         answers = predictor.predict(examples, batch_size=options.batch_size)
         both = zip(examples, answers, strict=True)

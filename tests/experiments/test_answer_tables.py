@@ -1,6 +1,7 @@
 """Answers as tables: all columns of the input, and training data as they are."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,8 @@ def test_blank_answers_of_another_file_mean_what_they_did_in_the_training(
     for blank, count in (("unknown", None), ("none", 1)):
         experiments.init(blank, model="reader", data="q.csv", blank_answers=blank, **chosen)
         settings = experiments.read_settings(f"{blank}.yaml")
-        monkeypatch.setattr(evaluating, "settings_of", lambda _, of_run=settings: of_run)
+        opened = replace(experiments.open_model(reader), settings=settings)
+        monkeypatch.setattr(evaluating, "open_model", lambda *_, model=opened: model)
         with eagerly():
             [report] = experiments.evaluate(reader, "q.csv", on_error="skip")
         refused = report.systems["reader"].get("squad_2_no_answer_accuracy")

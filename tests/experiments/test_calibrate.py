@@ -8,7 +8,7 @@ import pytest
 import tfmrc
 from tests.predictors.small import extractive_reader
 from tfmrc import cli, storage
-from tfmrc.experiments.answering import folder_digest
+from tfmrc.experiments import open_model
 
 WORDS = "the owl named a mill hill how high is it 1 m".split()
 
@@ -33,7 +33,7 @@ def questions(tmp_path):
 
 def test_a_saved_predictor_is_calibrated(predictor, questions, tmp_path, capsys, without_graphs):
     folder = predictor.save(tmp_path / "run" / "predictor")
-    before = folder_digest(folder)
+    before = open_model(folder).digest
     command = ["calibrate", str(folder.parent), "--input", str(questions)]
     assert cli.main([*command, "--precision", "1.0"]) == 0
     written = json.loads((folder / "calibration.json").read_text())
@@ -44,7 +44,7 @@ def test_a_saved_predictor_is_calibrated(predictor, questions, tmp_path, capsys,
         path.name for path in folder.iterdir()
     }
     storage.verify(folder)
-    assert folder_digest(folder) != before
+    assert open_model(folder).digest != before
     loaded = tfmrc.load(folder.parent)
     assert loaded.calibration.slope == written["slope"]
     # Commands say what was not found, and SQuAD's form has no text for it.
@@ -64,10 +64,10 @@ def test_a_reader_without_digests_and_folders_that_are_refused(
 ):
     folder = predictor.save_hugging_face(tmp_path / "reader")
     (folder / "manifest.json").unlink()
-    before = folder_digest(folder)
+    before = open_model(folder).digest
     assert cli.main(["calibrate", str(folder), "--input", str(questions)]) == 0
     assert tfmrc.load(folder).calibration.precision == 0.9
-    assert folder_digest(folder) != before and not (folder / "manifest.json").exists()
+    assert open_model(folder).digest != before and not (folder / "manifest.json").exists()
     export = predictor.export(tmp_path / "exports" / "1")
     for name, words in ((export, "not of an export."), ("hf://a/b", "There is no saved predictor")):
         assert cli.main(["calibrate", str(name), "--input", str(questions)]) == 1

@@ -7,9 +7,9 @@ import keras
 import numpy as np
 import pytest
 
+import tfmrc
 from tfmrc import Predictor, cli, encoders, evaluation, models, preprocessing
-from tfmrc.experiments import evaluate
-from tfmrc.experiments.answering import folder_digest
+from tfmrc.experiments import evaluate, open_model
 from tfmrc.predictors.ready.reader import ready_folder
 
 PIECES = "who named the owl mill a hill where is it ? . on".split()
@@ -86,25 +86,24 @@ def test_a_report_inside_the_folder_keeps_its_predictions(folder, tmp_path):
     for remove in ((), ("manifest.json",)):
         for name in remove:
             (copy / name).unlink()
-        before = folder_digest(copy)
+        before = open_model(copy).digest
         (copy / "report").mkdir(exist_ok=True)
         for name in ("report/report.md", "answers.jsonl"):
             (copy / name).write_text(f"a report, {len(remove)}", encoding="utf-8")
-        assert folder_digest(copy) == before
-    (copy / "config.json").write_text("{}", encoding="utf-8")
-    assert folder_digest(copy) != before
+        assert open_model(copy).digest == before
+    config = json.loads((copy / "config.json").read_text()) | {"note": "another"}
+    (copy / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    assert open_model(copy).digest != before
 
 
-def test_the_digest_of_a_folder_is_that_of_the_predictor_in_it(tmp_path):
-    """`tfmrc.load` reads a folder that has it as `predictor`: another one answers otherwise."""
-    digests = []
-    for weights in ("one", "two"):
-        (tmp_path / weights / "predictor").mkdir(parents=True)
-        (tmp_path / weights / "predictor" / "manifest.json").write_text(weights, encoding="utf-8")
-        digests.append(folder_digest(tmp_path / weights))
-        assert digests[-1] == folder_digest(tmp_path / weights / "predictor")
-    assert digests[0] != digests[1]
-    assert folder_digest("ready") == folder_digest(ready_folder())
+def test_the_digest_of_a_folder_is_that_of_the_predictor_in_it(folder, tmp_path):
+    """`tfmrc.load` reads a folder that has it as `predictor`."""
+    inner = tfmrc.load(folder).save(tmp_path / "one" / "predictor")
+    assert open_model(inner.parent).digest == open_model(inner).digest != open_model(folder).digest
+
+
+def test_ready_is_opened_by_its_name():
+    assert open_model("ready").folder == ready_folder()
 
 
 def test_the_command_and_its_options(folder, questions, tmp_path, capsys, without_graphs):

@@ -10,13 +10,14 @@ import pytest
 import spacy
 import yaml
 
+import tfmrc
 from tests.encoders import torch_files
 from tests.recipes.small_squad import NAMES, squad
 from tests.running import eagerly
 from tfmrc import Predictor, cli, data, experiments
 from tfmrc.encoders import load_cove
 from tfmrc.evaluation import read_predictions
-from tfmrc.experiments.answering import digest_of, model_digest, run_digest
+from tfmrc.experiments.answering import digest_of
 from tfmrc.experiments.reporting import details_of
 from tfmrc.ops.ids import NUM_SPECIAL
 from tfmrc.predictors import SANPredictor
@@ -88,7 +89,7 @@ def test_one_table_with_means_ensemble_and_pictures(place, capsys, monkeypatch):
     assert len(found) == 5 and not any(key.endswith("x") for key in found)
     assert all(len(p.alternatives) == 3 for p in found.values())
     # A run that is always right: its predictions are taken from the file, being of its model.
-    digest = model_digest(place / "run" / "stochastic-2" / "predictor")
+    digest = experiments.open_model(place / "run" / "stochastic-2").digest
     examples = {e.id: e for e in data.read_squad(place / "squad" / "dev.json")}
     lines = [
         {
@@ -129,22 +130,27 @@ def test_one_table_with_means_ensemble_and_pictures(place, capsys, monkeypatch):
     assert "| span, stochastic |" in samples.replace("\\", "")
 
 
-def test_a_prediction_belongs_to_the_ranker_that_ordered_it(place):
-    plain = experiments.read_settings(place / "grid.yaml")
-    ranked = experiments.read_settings(place / "grid.yaml", "evaluation.ranker=tfidf")
-    shutil.copytree(place / "run" / "stochastic-1", place / "ranker")
-    trained = experiments.read_settings(
-        place / "grid.yaml", f"evaluation.ranker={place / 'ranker'}"
-    )
+def test_a_prediction_belongs_to_the_ranker_that_ordered_it(place, monkeypatch):
+    monkeypatch.setattr("tfmrc.predictors.MasqueRanker", lambda predictor: predictor)
     run = place / "run" / "one_step-1"
-    digests = {run_digest(each, run) for each in (plain, ranked, trained)}
-    (place / "ranker" / "config.yaml").write_text("name: other\n")
-    assert len(digests | {run_digest(trained, run)}) == 4
+    shutil.copytree(place / "run" / "stochastic-1", place / "ranker")
+    plain, ranked, trained = (
+        experiments.read_settings(run / "config.yaml", f"evaluation.ranker={ranker}")
+        for ranker in ("null", "tfidf", place / "ranker")
+    )
+
+    def digest(settings):
+        return experiments.open_model(run, settings=settings).digest
+
+    digests = {digest(settings) for settings in (plain, ranked, trained)}
+    predictor = place / "ranker" / "predictor"
+    tfmrc.load(place / "run" / "stochastic-2").save(predictor)
+    assert len(digests | {digest(trained)}) == 4
     train_file = place / "squad" / "train.json"
     before = train_file.read_bytes()
     train_file.write_bytes(before + b"\n")  # whose words a TF-IDF ranker counts
     try:
-        assert run_digest(ranked, run) not in digests and run_digest(plain, run) in digests
+        assert digest(ranked) not in digests and digest(plain) in digests
     finally:
         train_file.write_bytes(before)
 
@@ -155,7 +161,7 @@ def test_an_export_has_the_scores_of_its_model_and_options_alone(place, monkeypa
     scores.parent.mkdir(parents=True, exist_ok=True)
     plain = experiments.read_settings(run / "config.yaml")
     short = experiments.read_settings(run / "config.yaml", "evaluation.options.max_length=3")
-    digest = run_digest(plain, run)
+    digest = experiments.open_model(run).digest
     ours, limited = (details_of(each, [], model=digest) for each in (plain, short))
     assert ours["Model"] == limited["Model"] == f"sha256 {digest[:16]}"
     seen: list[dict[str, Any]] = []

@@ -14,8 +14,7 @@ from tests.encoders.torch_files import Tensor
 from tests.predictors.reader_reference import best_answers
 from tests.predictors.small import LONG, PIECES, extractive_reader, windows_of
 from tfmrc import Predictor, cli, encoders, models, preprocessing
-from tfmrc.experiments.answering import folder_digest
-from tfmrc.experiments.predictor import load_saved
+from tfmrc.experiments import open_model
 from tfmrc.predictors import ExportedPredictor, ensemble_predictor
 from tfmrc.predictors.hugging_face.folder import load_hugging_face
 from tfmrc.predictors.spans import reader_windows
@@ -150,14 +149,14 @@ def test_bfloat16_rounds_the_scores(predictor, tmp_path, without_graphs):
 def test_precision_is_an_option_of_the_commands(predictor, tmp_path, without_graphs):
     """And part of what a prediction depends on: those in another precision are not taken over."""
     folder = predictor.save_hugging_face(tmp_path / "reader")
-    loaded, options = load_saved(folder, {"dtype": "bfloat16", "min_probability": 0.3})
-    assert loaded.model.encoder.compute_dtype == "bfloat16" and options == {"min_probability": 0.3}
-    digests = [folder_digest(folder, dtype) for dtype in (None, "bfloat16", "bfloat16")]
-    assert digests[0] != digests[1] == digests[2]
+    opened = open_model(folder, {"dtype": "bfloat16", "min_probability": 0.3})
+    assert opened.predictor.model.encoder.compute_dtype == "bfloat16"
+    assert opened.options == {"min_probability": 0.3}
+    assert opened.digest != open_model(folder).digest
     saved = tmp_path / "saved"
     predictor.save(saved)
     with pytest.raises(ValueError, match="for readers of Hugging Face.*Received: dtype='bfloat16'"):
-        load_saved(saved, {"dtype": "bfloat16"})
+        open_model(saved, {"dtype": "bfloat16"})
 
 
 def test_a_reader_with_a_unigram_tokenizer(tmp_path, without_graphs):

@@ -41,17 +41,17 @@ def loaded(model: str, words: Sequence[str]) -> Iterator[tuple[Any, dict[str, An
         return
     import tensorflow as tf
 
-    from tfmrc.experiments.predictor import checked_options, load_any
+    from tfmrc.experiments.loaded import open_model
     from tfmrc.models import ExtractiveReader
 
     off = "disable_meta_optimizer"
     before = tf.config.optimizer.get_experimental_options().get(off, False)
     tf.config.optimizer.set_experimental_options({off: True})
     try:
-        predictor, search = load_any(model, chosen.pop("dtype", None))
-        reader = isinstance(getattr(predictor, "model", None), ExtractiveReader)
+        opened = open_model(model, chosen, exports=True)
+        reader = isinstance(getattr(opened.predictor, "model", None), ExtractiveReader)
         tf.config.run_functions_eagerly(reader)
-        yield predictor, {**search, **checked_options(predictor, chosen)}
+        yield opened.predictor, opened.options
     finally:
         tf.config.run_functions_eagerly(False)
         tf.config.optimizer.set_experimental_options({off: before})

@@ -60,8 +60,7 @@ def run(options: Namespace) -> int:
         return _run_ray(options)
     from tfmrc import experiments
     from tfmrc.data.formats.detect import has_questions
-    from tfmrc.experiments.predictor import settings_of
-    from tfmrc.experiments.sources import table_options
+    from tfmrc.experiments.loaded import open_model
     from tfmrc.experiments.steps.tables import SHEETS
 
     columns = columns_of(options.columns)
@@ -71,7 +70,7 @@ def run(options: Namespace) -> int:
     is_table = str(options.output).endswith(SHEETS)
     if not is_table and options.sort:
         raise ValueError(f"--sort needs a table: --output FILE.csv. Received: {options.output}")
-    known = table_options(settings_of(options.run)).get("columns") or {}
+    known = open_model(options.run).columns or {}
     if not has_questions(options.input, {**known, **columns}):
         return 1 if experiments.ask_table(*files, sort=options.sort, **usual) else 0
     usual |= {"task": options.task, "form": options.format}

@@ -1,3 +1,4 @@
+from .loaded import Loaded as Loaded, open_model as open_model
 from .recipes import find_recipe as find_recipe
 from .settings import (
     Evaluation as Evaluation,

@@ -11,12 +11,8 @@ from typing import Any
 
 from tfmrc.data import Example, RecordError, with_exact_spans
 from tfmrc.evaluation import Prediction, PredictionWriter, read_predictions
-from tfmrc.experiments import run_folder as folders
-from tfmrc.experiments.inputs import describe_inputs
-from tfmrc.experiments.settings import Experiment
-from tfmrc.experiments.sources import data_folder, input_files
 from tfmrc.utils.batches import batches_of
-from tfmrc.utils.files import replacing, sha256_of
+from tfmrc.utils.files import replacing
 from tfmrc.utils.progress import Progress
 
 __all__ = [
@@ -25,16 +21,11 @@ __all__ = [
     "answer_all",
     "askable",
     "digest_of",
-    "folder_digest",
-    "model_digest",
     "prediction_of",
     "predictions_of",
-    "predictor_digest",
-    "run_digest",
     "write_answers",
 ]
 
-TFIDF = "tfidf"  # the ranker that is no folder
 WINDOW = 2048
 """Most examples that are held at once, batched by length and answered in their order."""
 SECONDS = 15  # a window that takes longer does not grow
@@ -56,71 +47,6 @@ def prediction_of(example_id: str, result: Any, task: str) -> Prediction:
     words = tuple(scores.pop("words", ()))
     alternatives = tuple(other.text for other in result.alternatives)
     return Prediction(example_id, text, task, scores, words, alternatives)
-
-
-def model_digest(folder: Path) -> str:
-    """Returns the digest of a saved predictor, computed from the digests of its files."""
-    from tfmrc.storage.manifest import manifest_of
-
-    manifest: Any = manifest_of(folder)
-    return hashlib.sha256(manifest.read_bytes()).hexdigest()
-
-
-def run_digest(experiment: Experiment, folder: Path) -> str:
-    """Returns the digest of a run's predictor and of the ranker that orders its answers.
-
-    Args:
-        experiment: `Experiment`. The run's settings.
-        folder: Path. The run's folder.
-    """
-    digest, ranker = model_digest(folder / folders.PREDICTOR), experiment.evaluation.ranker
-    if ranker is None:
-        return digest
-    if ranker != TFIDF:
-        return f"{digest} {folder_digest(ranker)}"
-    data = data_folder(folders.remembered_data(folder), experiment)  # whose words it counts
-    counted = describe_inputs(input_files(experiment, data))
-    words = hashlib.sha256(json.dumps(counted, sort_keys=True).encode()).hexdigest()
-    return f"{digest} {ranker} {words}"
-
-
-def folder_digest(folder: str | Path, dtype: str | None = None) -> str:
-    """Returns a digest of a model's folder, whatever else a report beside it adds.
-
-    That of a run covers its predictor and its settings, which name tagger and ranker; that of a
-    folder with a predictor in it, as `tfmrc.load` reads it, the predictor. Without digests of
-    tfmrc's own, as in a reader of Hugging Face, it covers the files that a reader consists of.
-
-    Args:
-        folder: str or path. A run, a saved predictor, a reader, or a name of the hub (`hf://`).
-        dtype: str or None. The precision in which a reader is loaded, if not its own.
-            Default: None.
-    """
-    from tfmrc.predictors.hugging_face.folder import is_hugging_face, local_folder, reader_files
-    from tfmrc.predictors.ready.reader import READY, ready_folder
-    from tfmrc.storage.manifest import manifest_of
-
-    folder = ready_folder() if folder == READY else local_folder(folder)
-    if folders.is_run(folder):
-        paths = [folder / folders.CONFIG, manifest_of(folder / folders.PREDICTOR)]
-    elif is_hugging_face(folder):
-        paths = [manifest_of(folder)]
-    else:
-        paths = [manifest_of(folder) or manifest_of(folder / folders.PREDICTOR)]
-    known = [path for path in paths if path is not None]
-    digest = hashlib.sha256(b"" if dtype is None else f"{dtype}\n".encode())
-    for path in known or reader_files(folder):
-        digest.update(f"{path.name} {sha256_of(path)}\n".encode())
-    return digest.hexdigest()
-
-
-def predictor_digest(
-    folder: str | Path, settings: Experiment | None, options: Mapping[str, Any] | None
-) -> str:
-    """Returns the digest of a predictor as `load_with` loads it."""
-    if settings is None:
-        return folder_digest(folder, (options or {}).get("dtype"))
-    return run_digest(settings, Path(folder))
 
 
 def digest_of(example: Example, task: str, model: str, options: Mapping[str, Any]) -> str:

@@ -19,7 +19,13 @@ from tfmrc.experiments.spans import MAX_LENGTH, nearest_texts
 
 UPPER_BOUND = "the nearest span (upper bound)"
 
-MODEL, SEARCH = "Model", "Search"  # by which `export` knows the scores of its model
+
+def model_details(digest: str, options: Mapping[str, Any]) -> dict[str, str]:
+    """Returns the details of a report by which `export` knows the scores of its model."""
+    return {
+        "Search": ", ".join(f"{name} {value}" for name, value in options.items()),
+        "Model": digest and f"sha256 {digest[:16]}",
+    }
 
 
 def details_of(
@@ -41,8 +47,7 @@ def details_of(
         content.update(example.to_json().encode("utf-8", "surrogatepass"))
     known = {
         **_training_of(experiment, facts),
-        SEARCH: ", ".join(f"{k} {v}" for k, v in experiment.evaluation.options.items()),
-        MODEL: model and f"sha256 {model[:16]}",
+        **model_details(model, experiment.evaluation.options),
         "Questions": f"sha256 {content.hexdigest()[:16]}" if questions else "",
     }
     return {name: value for name, value in known.items() if value}

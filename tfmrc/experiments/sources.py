@@ -414,12 +414,6 @@ def source_format(path: Path, columns: Mapping[str, Any] | None = None) -> str:
     return file_format(path, columns)
 
 
-def table_options(experiment: Experiment | None) -> Mapping[str, Any]:
-    """Returns the options that a run's own table was read with; {} without a run or a table."""
-    sources = () if experiment is None else experiment.sources
-    return next((source.options for source in sources if source.format == "table"), {})
-
-
 def unique(examples: Iterable[Example], where: str) -> Iterator[Example]:
     """Yields the examples and checks that their ids differ.
 

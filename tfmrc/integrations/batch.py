@@ -8,7 +8,7 @@ from typing import Any
 from tfmrc.data import Example, RecordError, read_table
 from tfmrc.evaluation import Prediction
 from tfmrc.experiments.answering import Asked, predictions_of
-from tfmrc.experiments.predictor import load_saved
+from tfmrc.experiments.loaded import Loaded, open_model
 
 __all__ = ["COLUMNS", "Answerer", "columns_of"]
 
@@ -94,10 +94,10 @@ class Answerer:
 
     def answers(self, records: Iterable[Example | RecordError]) -> Iterator[Prediction]:
         """Yields a `Prediction` per example, and in the place of a broken record its error."""
-        predictor, options = _loaded(self.model, self.threads, self._options)
-        task = predictor.task(self.task).name
-        given = list(map(Asked.of(predictor, task).or_error, records))
-        return predictions_of(predictor, given, task, options, self.batch_size)
+        model = _loaded(self.model, self.threads, self._options)
+        task = model.predictor.task(self.task).name
+        given = list(map(Asked.of(model.predictor, task).or_error, records))
+        return predictions_of(model.predictor, given, task, model.options, self.batch_size)
 
 
 def columns_of(predictions: Iterable[Prediction]) -> dict[str, list[Any]]:
@@ -111,10 +111,10 @@ def columns_of(predictions: Iterable[Prediction]) -> dict[str, list[Any]]:
 
 
 @cache
-def _loaded(model: str, threads: int | None, options: bytes) -> tuple[Any, dict[str, Any]]:
+def _loaded(model: str, threads: int | None, options: bytes) -> Loaded:
     if threads is not None:
         import tensorflow as tf
 
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         tf.config.threading.set_inter_op_parallelism_threads(1)
-    return load_saved(model, pickle.loads(options))
+    return open_model(model, pickle.loads(options))

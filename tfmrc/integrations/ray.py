@@ -26,9 +26,9 @@ from ray.data.datasource import BlockBasedFileDatasink, Datasource, ReadTask
 
 from tfmrc.data import Example, RecordError
 from tfmrc.data.stream import OnError
-from tfmrc.experiments.answering import WINDOW, Asked, digest_of, predictor_digest
-from tfmrc.experiments.predictor import load_saved, settings_of
-from tfmrc.experiments.sources import question_stream, table_options
+from tfmrc.experiments.answering import WINDOW, Asked, digest_of
+from tfmrc.experiments.loaded import open_model
+from tfmrc.experiments.sources import question_stream
 from tfmrc.integrations.batch import Answerer, columns_of
 from tfmrc.utils.batches import batches_of
 
@@ -107,24 +107,22 @@ def predict(
     """
     files = Files.of(questions)
     model, output = (_absolute(model) if Path(model).exists() else model), _absolute(output)
-    settings = settings_of(model)
     with suppress(RuntimeError):
         import tensorflow as tf
 
         tf.config.set_visible_devices([], "GPU")  # they are the actors'
-    predictor, chosen = load_saved(model, options)
-    name = predictor.task(task).name
-    if batch_size is None:
-        batch_size = 32 if settings is None else settings.evaluation.batch_size
-    usual = table_options(settings).get("columns")
-    digest = predictor_digest(model, settings, options)
+    loaded = open_model(model, options)
+    name = loaded.predictor.task(task).name
+    batch_size = batch_size or loaded.batch_size
     reader = Questions(
         files,
-        partial(question_stream, columns=columns, usual=usual, on_error=on_error, labels="none"),
-        Asked.of(predictor, name),
-        partial(digest_of, task=name, model=digest, options=chosen),
+        partial(
+            question_stream, columns=columns, usual=loaded.columns, on_error=on_error, labels="none"
+        ),
+        Asked.of(loaded.predictor, name),
+        partial(digest_of, task=name, model=loaded.digest, options=loaded.options),
     )
-    done = _done(output, [digest, name, dict(sorted(chosen.items()))])
+    done = _done(output, [loaded.digest, name, dict(sorted(loaded.options.items()))])
     answerer = Answerer(
         model, task=name, batch_size=batch_size, threads=max(1, int(cpus_per_actor)),
         **(options or {}),

@@ -8,8 +8,8 @@ from typing import Any
 
 from tfmrc.evaluation import CalibrationReport, plot_calibration
 from tfmrc.experiments import run_folder as folders
-from tfmrc.experiments.predictor import load_saved, settings_of
-from tfmrc.experiments.sources import read_questions, table_options
+from tfmrc.experiments.loaded import open_model
+from tfmrc.experiments.sources import read_questions
 from tfmrc.predictors.load import not_a_model
 from tfmrc.storage.folders import new_folder
 from tfmrc.storage.manifest import manifest_of
@@ -48,13 +48,13 @@ def calibrate(
     """
     if not Path(folder).is_dir():  # also a name of Hugging Face's hub
         raise FileNotFoundError(not_a_model(folder))
-    settings = settings_of(folder)
-    usual = table_options(settings)
-    blank = usual.get("blank_answers", "unknown")
-    examples = read_questions(questions, columns, usual.get("columns"), blank_answers=blank)
-    predictor, chosen = load_saved(folder, options)
+    model = open_model(folder, options)
+    blank = model.blank_answers
+    examples = read_questions(questions, columns, model.columns, blank_answers=blank)
     print(f"answering {len(examples):,} questions", flush=True)
-    report: CalibrationReport = predictor.calibrate(examples, precision=precision, **chosen)
+    report: CalibrationReport = model.predictor.calibrate(
+        examples, precision=precision, **model.options
+    )
     target = Path(folder).resolve()
     inner = target / folders.PREDICTOR
     _write(inner if inner.is_dir() else target, report, Path(questions).name)

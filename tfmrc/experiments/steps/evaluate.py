@@ -12,9 +12,9 @@ from tfmrc.data.stream import OnError
 from tfmrc.evaluation import Report, Scores, mean_of_runs, summary
 from tfmrc.evaluation.metrics.rules import check_rules
 from tfmrc.experiments import pictures, run_folder as folders
-from tfmrc.experiments.answering import askable, folder_digest, run_digest
+from tfmrc.experiments.answering import askable
+from tfmrc.experiments.loaded import Loaded, open_model
 from tfmrc.experiments.plan import Plan, check_experiment, is_grid, members, trained_below
-from tfmrc.experiments.predictor import load_run, load_saved, settings_of
 from tfmrc.experiments.reporting import (
     add_baselines,
     compare_with_baselines,
@@ -35,7 +35,6 @@ from tfmrc.experiments.sources import (
     data_folder,
     print_broken_records,
     read_questions,
-    table_options,
 )
 from tfmrc.utils.progress import show_progress
 
@@ -154,7 +153,7 @@ def _evaluate_runs(
     """
     reports: list[Report] = []
     results: dict[int, tuple[EvaluationSet, Variants]] = {}
-    predictors: dict[str, list[tuple[Plan, Any]]] = {}
+    models: dict[str, list[Loaded]] = {}
     tests: list[EvaluationSet] = []
     for member in runs:
         tests = evaluation_sets(member.experiment, data, root, tests)
@@ -164,11 +163,11 @@ def _evaluate_runs(
                 f"`tfmrc evaluate {root} --input FILE`. "
                 "Received: sources.0.test=null, split.test_share=0"
             )
-        predictor = load_run(member)
+        model = open_model(member.folder, settings=member.experiment)
         if is_table and experiment.evaluation.ensemble:
-            predictors.setdefault(member.variant, []).append((member, predictor))
+            models.setdefault(member.variant, []).append(model)
         for test in tests:
-            report, scores = _evaluate_run(experiment, member, predictor, test)
+            report, scores = _evaluate_run(experiment, member, model, test)
             reports.append(report)
             if not is_table:
                 _print(report, member.folder / folders.EVALUATION / test.folder)
@@ -177,7 +176,7 @@ def _evaluate_runs(
                 of_variants.setdefault(member.variant, []).append(scores)
             else:
                 print(f"{member.folder} is tested on other questions and in no table.")
-    for variant, ensemble in predictors.items():
+    for variant, ensemble in models.items():
         for test, of_variants in results.values():
             if variant in of_variants and len(ensemble) > 1:
                 scores = _evaluate_ensemble(experiment, variant, ensemble, test, root)
@@ -186,13 +185,13 @@ def _evaluate_runs(
 
 
 def _evaluate_run(
-    experiment: Experiment, member: Plan, predictor: Any, test: EvaluationSet
+    experiment: Experiment, member: Plan, model: Loaded, test: EvaluationSet
 ) -> tuple[Report, SourceResults]:
     """Scores a run on a source and writes its report."""
     target = member.folder / folders.EVALUATION / test.folder
     target.mkdir(parents=True, exist_ok=True)
     system = system_name(experiment, member.variant)
-    digest = run_digest(member.experiment, member.folder)
+    predictor, digest = model.predictor, model.digest
     results = score_source(member.experiment, predictor, digest, test, target, system)
     facts = folders.read_json(member.folder / folders.TRAINING, "train")
     report = report_of(member.experiment, test, [facts], results.systems, member.seed, model=digest)
@@ -208,20 +207,19 @@ def _evaluate_run(
 def _evaluate_ensemble(
     experiment: Experiment,
     variant: str,
-    ensemble: Sequence[tuple[Plan, Any]],
+    ensemble: Sequence[Loaded],
     test: EvaluationSet,
     root: Path,
 ) -> SourceResults:
     """Scores the seeds of a variant as one predictor that averages their distributions."""
     from tfmrc.predictors import ensemble_predictor
 
-    runs = [member for member, _ in ensemble]
-    digest = " ".join(run_digest(member.experiment, member.folder) for member in runs)
+    digest = " ".join(model.digest for model in ensemble)
     target = root / folders.EVALUATION / test.folder / f"ensemble-{variant}".rstrip("-")
     target.mkdir(parents=True, exist_ok=True)
-    predictor = ensemble_predictor([predictor for _, predictor in ensemble])
+    predictor = ensemble_predictor([model.predictor for model in ensemble])
     name = system_name(experiment, variant, "ensemble")
-    return score_source(runs[0].experiment, predictor, digest, test, target, name)
+    return score_source(ensemble[0].settings or experiment, predictor, digest, test, target, name)
 
 
 # === A grid's table ===
@@ -295,19 +293,17 @@ def _evaluate_file(
 ) -> Report:
     """Scores a predictor on the questions of a file; see `evaluate`."""
     check_rules(rules)
-    of_run = settings_of(folder)
-    usual = table_options(of_run)
-    blank = usual.get("blank_answers", "unknown")
+    model = open_model(folder, options)
+    blank, of_run = model.blank_answers, model.settings
     records = read_questions(
-        questions, columns, usual.get("columns"), on_error, labels="texts", blank_answers=blank
+        questions, columns, model.columns, on_error, labels="texts", blank_answers=blank
     )
     examples = [record for record in records if isinstance(record, Example)]
     errors = [record for record in records if isinstance(record, RecordError)]
     print_broken_records(len(errors), errors, "are left out")
     if not any(example.answers for example in examples):
         raise ValueError(f"Scores need answers. Received: none in {questions}")
-    predictor, chosen = load_saved(folder, options)
-    digest = folder_digest(folder, (options or {}).get("dtype"))
+    predictor, chosen, digest = model.predictor, model.options, model.digest
     styles = tuple(dict.fromkeys(task.style for task in predictor.tasks if task.style is not None))
     examples = _in_style(examples, styles)
     if all(task.target == "question" for task in predictor.tasks):
@@ -315,7 +311,7 @@ def _evaluate_file(
         examples = [example for example in asked if isinstance(example, Example)]
     source = Source("examples", styles, test=str(questions), title="own data", rules=rules)
     prefixes = {} if of_run is None else of_run.evaluation.prefixes
-    name = Path(folder).resolve().name
+    name = model.name
     experiment = Experiment(
         name,
         (source,),

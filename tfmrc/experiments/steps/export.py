@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc.experiments import run_folder as folders
-from tfmrc.experiments.answering import run_digest
-from tfmrc.experiments.predictor import load_with, settings_of
-from tfmrc.experiments.reporting import MODEL, SEARCH, details_of
-from tfmrc.experiments.settings import Experiment, changed
+from tfmrc.experiments.loaded import Loaded, open_model
+from tfmrc.experiments.reporting import model_details
 from tfmrc.utils.files import version_of
 
 __all__ = ["export"]
@@ -39,13 +37,12 @@ def export(
         ValueError: If the run is not trained.
         FileExistsError: If the version exists.
     """
-    settings = settings_of(folder)
-    predictor, chosen = load_with(folder, settings, options)
-    metrics, name = dict(predictor.metrics), Path(folder).resolve().name
-    if settings is not None:
-        name, ranker = settings.name, settings.evaluation.ranker
+    model = open_model(folder, options)
+    metrics, name = dict(model.predictor.metrics), model.name
+    if model.settings is not None:
+        name, ranker = model.settings.name, model.settings.evaluation.ranker
         if ranker is None:
-            metrics |= _scores_of(changed(settings, {"evaluation.options": chosen}), Path(folder))
+            metrics |= _scores_of(model)
         else:
             print(
                 "The export gives all passages the same weight: `evaluation.ranker` is no part of "
@@ -54,24 +51,24 @@ def export(
                 flush=True,
             )
     path = Path(to) if to is not None else _next_version(Path("savedmodels", name))
-    path = predictor.export(path, overwrite=overwrite, metrics=metrics, **chosen)
+    path = model.predictor.export(path, overwrite=overwrite, metrics=metrics, **model.options)
     print(f"Exported {path}")
     return path
 
 
-def _scores_of(experiment: Experiment, folder: Path) -> dict[str, Any]:
+def _scores_of(model: Loaded) -> dict[str, Any]:
     """Returns the reports of a run that are of its present model, with the given options."""
     scores = {}
-    expected = details_of(experiment, [], model=run_digest(experiment, folder))
-    for path in sorted((folder / folders.EVALUATION).glob("*/metrics.json")):
+    expected = model_details(model.digest, model.options)
+    for path in sorted((model.folder / folders.EVALUATION).glob("*/metrics.json")):
         report = folders.read_json(path, "evaluate")
         details = report.get("details", {})
-        if all(details.get(name) == expected.get(name) for name in (MODEL, SEARCH)):
+        if {name: details.get(name, "") for name in expected} == expected:
             scores[path.parent.name] = report
         else:
             print(
                 f"The scores of {path} belong to another model or to other options and were left "
-                f"out of the export. Run `tfmrc evaluate {folder}`.",
+                f"out of the export. Run `tfmrc evaluate {model.folder}`.",
                 flush=True,
             )
     return scores

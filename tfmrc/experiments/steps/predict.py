@@ -12,11 +12,10 @@ from tfmrc.experiments.answering import (
     WINDOW,
     askable,
     predictions_of,
-    predictor_digest,
     write_answers,
 )
-from tfmrc.experiments.predictor import load_with, settings_of
-from tfmrc.experiments.sources import print_broken_records, question_stream, table_options
+from tfmrc.experiments.loaded import open_model
+from tfmrc.experiments.sources import print_broken_records, question_stream
 from tfmrc.predictors.results.result import not_found
 from tfmrc.utils.pipes import print_json, print_text
 from tfmrc.utils.progress import show_progress
@@ -74,30 +73,29 @@ def predict(
         if form not in (None, "full"):
             raise ValueError(f"A file holds the full form. Received: --format {form}")
         _check_output(Path(output), Path(questions))
-    settings = settings_of(folder)
-    usual = table_options(settings).get("columns")
-    stream = question_stream(questions, columns, usual, on_error, labels="none")
-    predictor, chosen = load_with(folder, settings, options)
-    name = predictor.task(task).name
+    model = open_model(folder, options)
+    stream = question_stream(questions, columns, model.columns, on_error, labels="none")
+    predictor, name = model.predictor, model.predictor.task(task).name
 
     def read() -> Iterator[Example | RecordError]:
         return askable(predictor, name, stream.records())
 
-    batch_size = 32 if settings is None else settings.evaluation.batch_size
     if output is not None:
         write_answers(
             predictor,
             read,
             Path(output),
             task=name,
-            options=chosen,
-            batch_size=batch_size,
-            model=predictor_digest(folder, settings, options),
+            options=model.options,
+            batch_size=model.batch_size,
+            model=model.digest,
         )
     else:
         is_terminal = sys.stdout.isatty()
         window = None if is_terminal else WINDOW  # somebody waits
-        predictions = predictions_of(predictor, read(), name, chosen, batch_size, window)
+        predictions = predictions_of(
+            predictor, read(), name, model.options, model.batch_size, window
+        )
         with show_progress(not is_terminal):
             _print(predictions, form or ("answers" if is_terminal else "full"))
     print_broken_records(stream.skipped, stream.report.errors, "have no answer")

@@ -11,8 +11,8 @@ from tfmrc.data import Example, RecordError, read_file, read_table, with_exact_s
 from tfmrc.data.formats.tables import NAMES, field_columns, save_sheet
 from tfmrc.data.stream import OnError
 from tfmrc.evaluation import read_predictions
-from tfmrc.experiments.predictor import load_with, settings_of
-from tfmrc.experiments.sources import print_broken_records, table_options
+from tfmrc.experiments.loaded import open_model
+from tfmrc.experiments.sources import print_broken_records
 from tfmrc.experiments.steps.predict import predict
 from tfmrc.utils.files import replacing
 from tfmrc.utils.pipes import print_json
@@ -54,8 +54,8 @@ def predict_table(
     target = _new(output)
     predictions = target.with_name(f"{target.name}.jsonl")
     errors = predict(folder, questions, predictions, columns=columns, **options)
-    settings, found = settings_of(folder), read_predictions(predictions)
-    usual = table_options(settings).get("columns")
+    found = read_predictions(predictions)
+    usual = open_model(folder).columns
     given: dict[str, Any] = {"columns": columns or usual, "columns_optional": not columns}
     stream = read_file(questions, **given, labels="none", on_error="skip")
     rows = (
@@ -101,7 +101,8 @@ def ask_table(
     read_as = {**known, "question": known["passages"]}
     stream = read_table(passages, columns=read_as, on_error=on_error)
     stream.labels = "none"
-    predictor, chosen = load_with(folder, settings_of(folder), options)
+    model = open_model(folder, options)
+    predictor, chosen = model.predictor, model.options
     tasks = [task for task in predictor.tasks if task.target == "question"]
     finds = hasattr(predictor, "generate_from_passage")
     if not tasks or not (finds or "answers" in known):

@@ -28,7 +28,7 @@ import pyarrow as pa
 from pyarrow.parquet import ParquetWriter
 
 from tfmrc.experiments.answering import write_answers
-from tfmrc.experiments.sources import question_stream
+from tfmrc.experiments.tables.reading import read_questions
 from tfmrc.predictors import Result
 
 WORDS = [f"word{number}" for number in range(2000)]
@@ -76,7 +76,7 @@ def memory(folder: Path, count: int) -> None:
     write(path, count, 40)
 
     def read() -> Any:
-        return question_stream(path, on_error="skip", labels="none").records()
+        return read_questions(path, on_error="skip", labels="none")[0]
 
     for what in ("written", "resumed after half"):
         predictor, began = Cheap(), time.process_time()
@@ -161,7 +161,7 @@ def files(folder: Path, gigabytes: float, words: int) -> None:
     for number in range(1, round(gigabytes * 1e9 / size)):
         (folder / f"{number}.parquet").symlink_to(folder / "0.parquet")
     found = Files.of(str(folder / "*.parquet"))
-    rows = partial(question_stream, on_error="skip", labels="none")
+    rows = partial(read_questions, on_error="skip", labels="none")
     digest = partial(digest_of, task="answer", model="none", options={})
     ray.init()
     began, count = time.perf_counter(), 0

@@ -27,13 +27,13 @@ import numpy as np
 from benchmarks import public_code, public_san
 from tfmrc import evaluation, experiments
 from tfmrc.data import records
+from tfmrc.evaluation.files.references import answer_references
 from tfmrc.experiments import run_folder
 from tfmrc.experiments.alignment import align_answers
 from tfmrc.experiments.loaded import open_model
 from tfmrc.experiments.plan import Plan, members
 from tfmrc.experiments.run_folder import read_json
 from tfmrc.experiments.sources import (
-    answer_references,
     splits,
     test_examples,
     validation_examples,

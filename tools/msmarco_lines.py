@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 from tfmrc.data.formats.json_stream import json_records
-from tfmrc.data.stream import Report, open_to_write
+from tfmrc.data.stream import Account, open_to_write
 
 
 def main(source, target):
     """Writes a row per line."""
     with open_to_write(target) as file:
-        for _, record in json_records(source, Report()):
+        for _, record in json_records(source, Account()):
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 

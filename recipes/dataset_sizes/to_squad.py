@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> None:
         examples = Filtered(examples, lambda example, drawn=set(ids): example.id in drawn)
     options.to.parent.mkdir(parents=True, exist_ok=True)
     count = write_squad(options.to, examples, style=style)
-    print(f"{options.file}: {stream.report}\n{options.to}: {count:,} questions")
+    print(f"{options.file}: {stream.account}\n{options.to}: {count:,} questions")
 
 
 if __name__ == "__main__":

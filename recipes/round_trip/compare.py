@@ -9,11 +9,12 @@ from recipes.round_trip.questions import COUNTS, KEPT
 from recipes.round_trip.settings import Settings
 from tfmrc import evaluation, experiments
 from tfmrc.data.transforms.splits import group_number
+from tfmrc.evaluation.files.references import answer_references
 from tfmrc.experiments.loaded import open_model
 from tfmrc.experiments.plan import Plan, members
 from tfmrc.experiments.run_folder import read_json, write_json
 from tfmrc.experiments.settings import Experiment, changed
-from tfmrc.experiments.sources import answer_references, splits, test_examples
+from tfmrc.experiments.sources import splits, test_examples
 
 SAMPLES = 1000  # of the bootstrap
 # More questions mean more steps in the same number of passes, so the generated questions are also

@@ -76,7 +76,7 @@ def test_file_round_trip(tmp_path, name):
     stream = read_examples(tmp_path / name)
     assert list(stream) == examples
     assert list(stream) == examples, "a stream can be read again"
-    assert stream.report.read == 2
+    assert stream.account.read == 2
 
 
 def test_bom_and_crlf_are_read(tmp_path):
@@ -97,7 +97,7 @@ def test_broken_lines_are_named_or_skipped(tmp_path, line):
     stream = read_examples(path, on_error="skip")
     assert list(stream) == [GOOD, OTHER]
     assert stream.skipped == 1
-    assert "line 2" in str(stream.report)
+    assert "line 2" in str(stream.account)
 
 
 def test_cut_gzip_raises_even_when_skipping(tmp_path):
@@ -111,7 +111,7 @@ def test_cut_gzip_raises_even_when_skipping(tmp_path):
 def test_an_id_that_occurs_twice_is_named_with_both_lines(tmp_path):
     again = replace(OTHER, id=GOOD.id)
     path = write(tmp_path / "a.jsonl", f"{GOOD.to_json()}\n\n{again.to_json()}\n")
-    message = r"a\.jsonl: line 3: id: occurs twice; it is also that of line 1\. Received: '1'"
+    message = r"a\.jsonl: line 3: id: occurs twice; it is also that of line 1 of a\.jsonl\."
     with pytest.raises(RecordError, match=message):
         list(read_examples(path))
     stream = read_examples(path, on_error="skip")

@@ -29,7 +29,7 @@ def test_squad(shared_data, name, questions, answerable, articles, paragraphs):
     stream = read_squad(shared_data / "squad" / f"{name}.json")
     assert counts(stream) == (questions, answerable, articles)
     assert len({(e.group, e.passages) for e in stream}) == paragraphs
-    assert stream.skipped == 0 and not stream.report.notes
+    assert stream.skipped == 0 and not stream.account.notes
 
 
 @pytest.mark.parametrize("name", ["train", "dev"])
@@ -40,9 +40,9 @@ def test_squad_for_masque(shared_data, name):
         assert any(example.relevance) == example.answerable
         assert all(example.span_text(s) in example.answers["span"] for s in example.spans)
         assert all(example.relevance[s.passage] for s in example.spans)
-    cut = stream.report.notes["questions whose answer no passage contains whole"]
-    assert cut <= 0.001 * stream.report.read
-    assert set(stream.report.notes) <= {"questions whose answer no passage contains whole"}
+    cut = stream.account.notes["questions whose answer no passage contains whole"]
+    assert cut <= 0.001 * stream.account.read
+    assert set(stream.account.notes) <= {"questions whose answer no passage contains whole"}
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_narrativeqa(shared_data, split, questions, documents):
     stream = read_narrativeqa(folder / "qaps.csv", folder / "summaries.csv", split=split)
     assert counts(stream) == (questions, questions, documents)
     assert all(1 <= len(example.passages) <= 10 for example in stream)
-    assert stream.report.notes["summaries too long for 10 passages of 130 words"] <= 2
+    assert stream.account.notes["summaries too long for 10 passages of 130 words"] <= 2
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def test_prediction_needs_a_question_and_a_passage_and_nothing_else(
     command = ["predict", str(folder), "--input", str(path)]
     assert cli.main([*command, "--output", str(out)]) == 1
     said = capsys.readouterr().err
-    assert "2 broken records have no answer:\n" in said
+    assert "; 2 broken\n" in said
     assert "question: must be text" in said and "id: occurs twice" in said
     lines = [json.loads(line) for line in out.read_text().splitlines()]
     assert [line["id"] for line in lines] == ["51", "q.json:2", "q.json:3", "q.json:4"]
@@ -181,4 +181,4 @@ def test_evaluation_needs_texts_and_no_positions(folder, tmp_path, capsys, witho
     assert "--on-error skip" in capsys.readouterr().err
     assert cli.main([*command, "--on-error", "skip"]) == 0
     said = capsys.readouterr()
-    assert "1 broken records are left out:\n" in said.err and "t.csv: line 3" in said.err
+    assert "; 1 broken\n" in said.err and "t.csv: line 3" in said.err

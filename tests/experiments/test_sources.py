@@ -6,21 +6,20 @@ from typing import Any
 import pytest
 
 from tfmrc.data import Example, write_examples
+from tfmrc.evaluation.files.references import answer_references, question_references
 from tfmrc.experiments.settings import Evaluation, Experiment, Source, Split
 from tfmrc.experiments.sources import (
     Mixed,
-    answer_references,
     as_sequence,
     data_folder,
     input_files,
     limited,
-    question_references,
     splits,
     test_examples,
     unique,
     validation_examples,
-    with_on_error,
 )
+from tfmrc.experiments.tables.reading import with_table_options
 
 
 def examples(count: int, groups: int = 10) -> list[Example]:
@@ -235,6 +234,6 @@ def test_references_of_answers_and_questions(tmp_path):
 def test_a_command_replaces_what_a_recipe_does_at_broken_records(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"id": "1", "question": "Why?", "passages": ["So."]}\n{}\n')
     chosen = recipe(Source("examples", test="a.jsonl"), Source("corpus", ("concise",), test="test"))
-    [part, _] = splits(with_on_error(chosen, "skip"), tmp_path)
+    [part, _] = splits(with_table_options(chosen, on_error="skip"), tmp_path)
     assert [example.id for example in part.test or ()] == ["1"]
-    assert with_on_error(chosen, None) is chosen
+    assert with_table_options(chosen, on_error=None) is chosen

@@ -8,11 +8,11 @@ from argparse import ArgumentParser, Namespace
 
 from tfmrc.cli.parsing import (
     MODEL,
-    add_columns,
     add_imports,
     add_options,
-    columns_of,
+    add_table_options,
     options_of,
+    table_options,
 )
 
 
@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("run", metavar="model", help=MODEL)
     add("--input", required=True, metavar="FILE", help="questions it was not trained on")
-    add_columns(parser)
+    add_table_options(parser)
     add("--precision", type=float, default=0.9, help="precision of confident answers (0.9)")
     add_options(parser)
     add_imports(parser)
@@ -33,6 +33,6 @@ def run(options: Namespace) -> None:
         options.run,
         options.input,
         precision=options.precision,
-        columns=columns_of(options.columns),
         options=options_of(options.option),
+        **table_options(options),
     )

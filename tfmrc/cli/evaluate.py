@@ -8,23 +8,21 @@ from argparse import ArgumentParser, Namespace
 
 from tfmrc.cli.parsing import (
     MODEL,
-    add_columns,
     add_data,
     add_grid,
     add_imports,
-    add_on_error,
     add_options,
     add_settings,
-    columns_of,
+    add_table_options,
     options_of,
     settings_of_run,
+    table_options,
 )
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("run", help=f"a run or a grid; with --input, {MODEL}")
     parser.add_argument("--input", metavar="FILE", help="score on the questions of this file")
-    add_columns(parser)
     parser.add_argument(
         "--output", metavar="FOLDER", help="with --input: write the report here; default: nowhere"
     )
@@ -33,9 +31,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="with --input: rules of scoring, such as plain (the default), squad (only exact match "
         "and F1) or narrativeqa",
     )
-    add_on_error(
-        parser, None, "stop, or leave it out; default: as the run's recipe says, else stop"
-    )
+    add_table_options(parser, "stop, or leave it out; default: as the run's recipe says, else stop")
     add_data(parser)
     add_grid(parser)
     add_options(parser)
@@ -45,11 +41,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     from tfmrc import experiments
-    from tfmrc.experiments.sources import with_on_error
     from tfmrc.experiments.steps.evaluate import verdict
+    from tfmrc.experiments.tables.reading import with_table_options
 
     on_file = options.input is not None
-    of_run, of_file = ("data", "variants", "seeds", "set"), ("output", "rules", "columns")
+    of_run, of_file = ("data", "variants", "seeds", "set"), ("output", "rules")
     for name in of_run if on_file else of_file:
         if getattr(options, name):
             goes = "does not go with" if on_file else "goes with"
@@ -61,11 +57,10 @@ def run(options: Namespace) -> int:
             options.output,
             rules=options.rules or "plain",
             options=options_of(options.option),
-            columns=columns_of(options.columns),
-            on_error=options.on_error or "raise",
+            **table_options(options),
         )
         return 0
-    settings = with_on_error(settings_of_run(options), options.on_error)
+    settings = with_table_options(settings_of_run(options), **table_options(options))
     reports = experiments.evaluate(
         options.run,
         settings=settings,

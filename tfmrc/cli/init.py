@@ -6,7 +6,7 @@ official form.
 
 from argparse import ArgumentParser, Namespace
 
-from tfmrc.cli.parsing import add_columns, add_on_error, columns_of
+from tfmrc.cli.parsing import add_table_options, table_options
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -22,14 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--test", metavar="FILE", help="the questions to report on")
     share = "without --test: share of the questions to report on (0.2)"
     parser.add_argument("--test-share", type=float, default=0.2, metavar="SHARE", help=share)
-    add_columns(parser)
-    add_on_error(parser, "raise", "stop (the default), or leave it out, as the recipe will")
-    parser.add_argument(
-        "--blank-answers",
-        choices=("unknown", "none"),
-        default="unknown",
-        help="whether a blank answer is unknown (the default) or says that there is none",
-    )
+    add_table_options(parser)
     parser.add_argument(
         "--encoder",
         default="ready",
@@ -47,9 +40,7 @@ def run(options: Namespace) -> None:
         data=options.data,
         test=options.test,
         test_share=options.test_share,
-        columns=columns_of(options.columns),
         encoder=options.encoder,
-        on_error=options.on_error,
-        blank_answers=options.blank_answers,
+        **table_options(options),
     )
     print(path)

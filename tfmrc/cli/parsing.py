@@ -103,26 +103,15 @@ def add_grid(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_on_error(parser: argparse.ArgumentParser, default: str | None, does: str) -> None:
-    """Adds `--on-error`."""
-    parser.add_argument(
-        "--on-error", choices=("raise", "skip"), default=default, help=f"at a broken record: {does}"
-    )
+def add_table_options(
+    parser: argparse.ArgumentParser, broken: str = "stop (the default), or leave it out"
+) -> None:
+    """Adds `--columns`, `--blank-answers` and `--on-error`; see `table_options`.
 
-
-def recipe_of(options: argparse.Namespace, *changes: str) -> Any:
-    """Returns the experiment of a recipe with the changes of a command."""
-    from tfmrc import experiments
-    from tfmrc.experiments.sources import with_on_error
-
-    experiment = experiments.read_settings(
-        experiments.find_recipe(options.recipe), *options.set, *changes
-    )
-    return with_on_error(experiment, options.on_error)
-
-
-def add_columns(parser: argparse.ArgumentParser) -> None:
-    """Adds `--columns`."""
+    Args:
+        parser: The parser.
+        broken: str. What `--on-error` does at a broken row.
+    """
     parser.add_argument(
         "--columns",
         nargs="+",
@@ -130,6 +119,22 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         help="the columns of a table, such as question=Frage passages=Text1,Text2; one column per "
         "style: answers.short=COLUMN answers.long=COLUMN",
     )
+    parser.add_argument(
+        "--blank-answers",
+        choices=("unknown", "none"),
+        help="whether a blank answer is unknown, so that its row is left out, or means that there "
+        "is none; default: as in the training of a run, else unknown",
+    )
+    parser.add_argument("--on-error", choices=("raise", "skip"), help=f"at a broken row: {broken}")
+
+
+def table_options(options: argparse.Namespace) -> dict[str, Any]:
+    """Returns the options of reading tables: `columns`, `blank_answers` and `on_error`."""
+    return {
+        "columns": columns_of(options.columns),
+        "blank_answers": options.blank_answers,
+        "on_error": options.on_error,
+    }
 
 
 def columns_of(words: Sequence[str] | None) -> dict[str, Any]:
@@ -151,6 +156,17 @@ def columns_of(words: Sequence[str] | None) -> dict[str, Any]:
         else:
             columns[field] = column.split(",") if "," in column else column
     return columns
+
+
+def recipe_of(options: argparse.Namespace, *changes: str) -> Any:
+    """Returns the experiment of a recipe with the changes of a command."""
+    from tfmrc import experiments
+    from tfmrc.experiments.tables.reading import with_table_options
+
+    experiment = experiments.read_settings(
+        experiments.find_recipe(options.recipe), *options.set, *changes
+    )
+    return with_table_options(experiment, **table_options(options))
 
 
 def options_of(words: Sequence[str]) -> dict[str, Any]:

@@ -8,15 +8,15 @@ the exit status 1.
 
 import sys
 from argparse import ArgumentParser, Namespace
+from typing import Any
 
 from tfmrc.cli.parsing import (
     MODEL,
-    add_columns,
     add_imports,
-    add_on_error,
     add_options,
-    columns_of,
+    add_table_options,
     options_of,
+    table_options,
 )
 
 
@@ -25,7 +25,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--input", required=True, metavar="FILE", help="the questions; many files with --engine ray"
     )
-    add_columns(parser)
     parser.add_argument(
         "--output",
         metavar="FILE",
@@ -42,7 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="form of standard output: texts, JSON lines, or one object from id to text; default: "
         "texts on a terminal, JSON lines elsewhere (with --engine ray: full, or else Parquet)",
     )
-    add_on_error(parser, "skip", "stop, or write its error in place of an answer (the default)")
+    add_table_options(parser, "stop, or write its error in place of an answer (the default)")
     add_options(parser)
     add_imports(parser)
     ray = parser.add_argument_group("on several machines, into a folder of Parquet or JSON lines")
@@ -63,15 +62,13 @@ def run(options: Namespace) -> int:
     from tfmrc.experiments.loaded import open_model
     from tfmrc.experiments.steps.tables import SHEETS
 
-    columns = columns_of(options.columns)
-    usual = {"columns": columns, "on_error": options.on_error}
-    usual["options"] = options_of(options.option)
+    usual: dict[str, Any] = {**table_options(options), "options": options_of(options.option)}
     files = options.run, options.input, options.output
     is_table = str(options.output).endswith(SHEETS)
     if not is_table and options.sort:
         raise ValueError(f"--sort needs a table: --output FILE.csv. Received: {options.output}")
-    known = open_model(options.run).columns or {}
-    if not has_questions(options.input, {**known, **columns}):
+    known = open_model(options.run).table_options.get("columns") or {}
+    if not has_questions(options.input, {**known, **usual["columns"]}):
         return 1 if experiments.ask_table(*files, sort=options.sort, **usual) else 0
     usual |= {"task": options.task, "form": options.format}
     if is_table:
@@ -91,8 +88,7 @@ def _run_ray(options: Namespace) -> int:
         options.input,
         options.output,
         task=options.task,
-        columns=columns_of(options.columns),
-        on_error=options.on_error,
+        **table_options(options),
         lines=options.format == "full",
         address=options.address,
         actors=options.actors,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tfmrc.cli.parsing import add_imports
+from tfmrc.cli.parsing import add_imports, add_table_options, table_options
 from tfmrc.utils.pipes import print_json
 
 
@@ -61,6 +61,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--samples", type=int, default=0, metavar="N", help="resamples for bootstrap intervals (0)"
     )
+    add_table_options(parser)
     parser.add_argument("--output", metavar="FOLDER", help="write metrics.json and report.md here")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     add_imports(parser)
@@ -75,7 +76,7 @@ def report_of(options: Namespace, files: Mapping[str, str]) -> Any:
     from tfmrc import evaluation
 
     references = evaluation.read_references(
-        options.references, style=options.style, split=options.split
+        options.references, style=options.style, split=options.split, **table_options(options)
     )
     details: dict[str, str] = {}
     report = evaluation.Report(

@@ -24,7 +24,7 @@ from .formats.squad_writer import write_squad as write_squad
 from .formats.tables import read_table as read_table
 from .formats.triviaqa import read_triviaqa as read_triviaqa
 from .formats.wikiqa import read_wikiqa as read_wikiqa
-from .stream import ExampleStream as ExampleStream, RecordError as RecordError, Report as Report
+from .stream import Account as Account, ExampleStream as ExampleStream, RecordError as RecordError
 from .transforms.answer_spans import best_span as best_span, with_best_spans as with_best_spans
 from .transforms.exact_spans import with_exact_spans as with_exact_spans
 from .transforms.splits import split_by_group as split_by_group

@@ -1,8 +1,9 @@
-"""Example streams, error reports and file handles, shared by all readers."""
+"""Example streams, accounts of their records and file handles, shared by all readers."""
 
 import gzip
 import io
 import sqlite3
+import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +22,7 @@ OnError = Literal["raise", "skip"]
 Labels = Literal["all", "texts", "none"]
 
 MAX_KEPT_ERRORS = 20
-"""The number of errors that a report stores; all errors are counted."""
+"""The number of errors that an account stores; all errors are counted."""
 
 
 class RecordError(ValueError):
@@ -63,17 +64,21 @@ class RecordError(ValueError):
         return partial(RecordError, self.message, **named), ()
 
 
-class Report:
-    """Counts of the records that one pass over a file read, skipped and left out.
+class Account:
+    """What became of the records of one pass: read, used, skipped and left out, and why.
+
+    `str(account)` is a line such as "34 questions read, 28 used; 5 skipped: blank answer (see
+    --blank-answers); 1 broken", and one for each of the first five errors.
 
     Args:
         on_error: str. ``"raise"`` or ``"skip"``. Default: ``"raise"``.
         labels: str. See `ExampleStream`. Default: ``"all"``.
 
     Attributes:
-        read: int. Number of examples read.
-        skipped: int. Number of broken records skipped.
-        notes: Counter. Number of records that the reader's rules left out or repaired, per reason.
+        used: int. Number of examples.
+        skipped: int. Number of broken records.
+        left_out: Counter. Number of examples that are not used, by reason.
+        notes: Counter. Number of records that the reader's rules left out or repaired, by reason.
             These are not errors: a question outside the subset, for example.
         errors: list of `RecordError`. The first `MAX_KEPT_ERRORS` errors.
         location: `tfmrc.data.formats.fields.RecordLocation` of the latest example. A reader sets
@@ -83,12 +88,22 @@ class Report:
     def __init__(self, on_error: OnError = "raise", labels: Labels = "all") -> None:
         self.on_error = on_error
         self.labels = labels
-        self.read = 0
+        self.clear()
+
+    def clear(self) -> None:
+        """Begins a new pass."""
+        self.used = 0
         self.skipped = 0
+        self.left_out: Counter[str] = Counter()
         self.notes: Counter[str] = Counter()
         self.errors: list[RecordError] = []
         self.location: Any = None
         self._new: list[RecordError] = []
+
+    @property
+    def read(self) -> int:
+        """Number of records: used, broken or left out."""
+        return self.used + self.skipped + self.left_out.total()
 
     def error(self, error: RecordError) -> None:
         """Raises the error, or counts its record as skipped."""
@@ -102,7 +117,7 @@ class Report:
 
     @contextmanager
     def checked(self) -> Iterator[None]:
-        """Reports an error that a record raises in the block."""
+        """Notes an error that a record raises in the block."""
         try:
             yield
         except RecordError as error:
@@ -117,16 +132,29 @@ class Report:
         """Counts a record that the reader's rules leave out or repair."""
         self.notes[what] += 1
 
-    def take(self, other: "Report") -> None:
-        """Adds the counts and errors of another report, that of an underlying stream."""
+    def leave_out(self, why: str, count: int = 1) -> None:
+        """Counts examples that were read and are not used after all."""
+        self.used -= count
+        self.left_out[why] += count
+
+    def take(self, other: "Account") -> None:
+        """Adds the counts and errors of another account, that of an underlying stream."""
         self.skipped += other.skipped
+        self.left_out.update(other.left_out)
         self.notes.update(other.notes)
         self.errors = (self.errors + other.errors)[:MAX_KEPT_ERRORS]
 
     def __str__(self) -> str:
-        counts = f"{self.read:,} examples read, {self.skipped:,} broken records skipped"
-        notes = [f"{count:,} {what}" for what, count in sorted(self.notes.items())]
-        return "\n".join([", ".join([counts, *notes]), *(f"  {e}" for e in self.errors)])
+        parts = [f"{self.read:,} questions read, {self.used:,} used"]
+        parts += [f"{count:,} skipped: {why}" for why, count in self.left_out.items()]
+        parts += [f"{self.skipped:,} broken"] * bool(self.skipped)
+        parts += [f"{count:,} {what}" for what, count in sorted(self.notes.items())]
+        counts = "; ".join(parts)
+        return "\n  ".join([counts, *map(str, self.errors[:5])])
+
+    def print(self, where: str) -> None:
+        """Prints the account of a file to standard error."""
+        print(f"{where}: {self}", file=sys.stderr, flush=True)
 
 
 class ExampleStream:
@@ -135,14 +163,14 @@ class ExampleStream:
     No examples are held in memory. A record with a blank question is broken.
 
     Args:
-        read: callable. Takes a `Report`, opens the file, yields its examples and reports broken
+        read: callable. Takes an `Account`, opens the file, yields its examples and reports broken
             records.
         on_error: str. ``"raise"`` raises a ``RecordError`` at a broken record; ``"skip"`` counts
             the record and continues. An id that occurs twice in a file is an error of the second
             record. A truncated file raises in both cases. Default: ``"raise"``.
 
     Attributes:
-        report: `Report`. Counts and errors of the latest pass.
+        account: `Account`. Counts and errors of the latest pass.
         labels: str. What must be right beside question and passages: ``"all"``, ``"texts"``
             (answers without their positions, for scores) or ``"none"`` (for predictions).
             Default: ``"all"``.
@@ -152,48 +180,52 @@ class ExampleStream:
     """
 
     def __init__(
-        self, read: Callable[[Report], Iterable[Example]], on_error: OnError = "raise"
+        self, read: Callable[[Account], Iterable[Example]], on_error: OnError = "raise"
     ) -> None:
         if on_error not in ("raise", "skip"):
             raise ValueError(f'on_error is "raise" or "skip". Received: on_error={on_error!r}')
-        self._read = read
-        self._on_error = on_error
+        self.read = read
+        self.on_error = on_error
         self.labels: Labels = "all"
-        self.report = Report(on_error)
+        self.account = Account(on_error)
 
     @property
     def skipped(self) -> int:
         """Number of broken records that the latest pass skipped."""
-        return self.report.skipped
+        return self.account.skipped
 
     def __iter__(self) -> Iterator[Example]:
         return (record for record in self.records() if isinstance(record, Example))
 
-    def records(self) -> Iterator[Example | RecordError]:
-        """Yields the examples, and the errors of skipped records in their place."""
-        self.report = report = Report(self._on_error, self.labels)
+    def records(self, account: Account | None = None) -> Iterator[Example | RecordError]:
+        """Yields the examples, and the errors of skipped records in their place.
+
+        Args:
+            account: `Account` or None. Receives the counts. Default: None, a new one.
+        """
+        self.account = account = account or Account(self.on_error, self.labels)
         with closing(Ids()) as ids:
-            for example in self._read(report):
-                with report.checked():
-                    if report.location is not None:
-                        _check(example, report, ids)
-                    yield from report.new_errors()
-                    report.read += 1
+            for example in self.read(account):
+                with account.checked():
+                    if account.location is not None:
+                        _check(example, account, ids)
+                    yield from account.new_errors()
+                    account.used += 1
                     yield example
-            yield from report.new_errors()
+            yield from account.new_errors()
 
 
-def _check(example: Example, report: Report, ids: "Ids") -> None:
+def _check(example: Example, account: Account, ids: "Ids") -> None:
     """Raises a `RecordError` for an example that is broken in any form."""
-    location = report.location
-    first = ids.first(example.id, location.record)
+    location = account.location
+    first = ids.first(example.id, f"{location.record} of {Path(location.path).name}")
     if first is not None:
         location.id = location.place
         message = f"occurs twice; it is also that of {first}. Received: {example.id!r}"
         raise location.error(message, "id")
     if not example.question.strip():
         raise location.error(f"must not be blank. Received: {example.question!r}", "question")
-    if report.labels == "none" and not any(passage.strip() for passage in example.passages):
+    if account.labels == "none" and not any(passage.strip() for passage in example.passages):
         raise location.error(f"one must have text. Received: {example.passages!r}", "passages")
 
 

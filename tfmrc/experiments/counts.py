@@ -155,13 +155,13 @@ def count_rows(
             ids["more than `split.validation_limit` allows"].append(example.id)
         elif example.id not in used or not is_labelled(example, source):
             ids[_why_unused(example, source)].append(example.id)
-    report = getattr(examples, "report", None)
+    account = getattr(examples, "account", None)
     rows = {why: {"count": len(names), "ids": names[:SHOWN]} for why, names in ids.items()}
-    if report is not None and report.skipped:
-        broken = [error.id for error in report.errors[:SHOWN]]
-        rows["broken"] = {"count": report.skipped, "ids": broken}
-        read += report.skipped
-    return {"read": read, "not_used": rows, "notes": {} if report is None else dict(report.notes)}
+    if account is not None and account.skipped:
+        broken = [error.id for error in account.errors[:SHOWN]]
+        rows["broken"] = {"count": account.skipped, "ids": broken}
+        read += account.skipped
+    return {"read": read, "not_used": rows, "notes": {} if account is None else dict(account.notes)}
 
 
 def is_labelled(example: Example, source: Source) -> bool:

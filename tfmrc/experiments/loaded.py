@@ -42,17 +42,8 @@ class Loaded:
     dtype: str | None = None
 
     @property
-    def columns(self) -> Mapping[str, Any] | None:
-        """The columns of the table that a run was trained on."""
-        return self._table.get("columns")
-
-    @property
-    def blank_answers(self) -> Any:
-        """What a blank answer means in the table that a run was trained on."""
-        return self._table.get("blank_answers", "unknown")
-
-    @property
-    def _table(self) -> Mapping[str, Any]:
+    def table_options(self) -> Mapping[str, Any]:
+        """The options that a run's own table was read with; none without a run or a table."""
         sources = () if self.settings is None else self.settings.sources
         return next((source.options for source in sources if source.format == "table"), {})
 

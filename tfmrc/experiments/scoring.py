@@ -8,11 +8,12 @@ from typing import Any
 from tfmrc import evaluation
 from tfmrc.data import Example
 from tfmrc.evaluation import Prediction, Reference, Scores, Submission
+from tfmrc.evaluation.files.references import question_references
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.answering import answer_all
 from tfmrc.experiments.plan import classes_of
 from tfmrc.experiments.settings import Experiment, Source
-from tfmrc.experiments.sources import as_sequence, question_references, reported, splits, unique
+from tfmrc.experiments.sources import as_sequence, reported, splits, unique
 from tfmrc.experiments.spans import with_spans
 
 BASELINES = {

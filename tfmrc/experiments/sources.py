@@ -2,18 +2,15 @@
 
 import heapq
 import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from tfmrc import data
 from tfmrc.data import Example
-from tfmrc.data.formats.detect import file_format
 from tfmrc.data.formats.registry import find_format
-from tfmrc.data.formats.rows import BlankAnswers
-from tfmrc.data.stream import ExampleStream, Filtered, Labels, OnError, RecordError
+from tfmrc.data.stream import Filtered
 from tfmrc.data.transforms.sentences import sentences
 from tfmrc.data.transforms.splits import draw_by_id, group_of
 from tfmrc.experiments.plan import classes_of
@@ -341,79 +338,6 @@ def _spread(number: int, stream: Iterable[Any], length: int) -> Iterator[tuple[f
         yield (index + 0.5) / length, number, item
 
 
-def question_stream(
-    path: str | Path,
-    columns: Mapping[str, Any] | None = None,
-    usual: Mapping[str, Any] | None = None,
-    on_error: OnError = "raise",
-    labels: Labels = "all",
-    blank_answers: BlankAnswers = "unknown",
-) -> ExampleStream:
-    """Returns the examples of a file of any format of `tfmrc.data.read_file`.
-
-    Args:
-        path: str or path. The file.
-        columns: dict or None. Columns of a table, which it must have. Default: None.
-        usual: dict or None. Columns of a table in place of `columns`, as far as it has them.
-            Default: None.
-        on_error: str. `"skip"` leaves the errors of broken records in their place.
-            Default: `"raise"`.
-        labels: str. What must be right, see `tfmrc.data.ExampleStream`. Default: `"all"`.
-        blank_answers: str. As of `tfmrc.data.read_file`. Default: "unknown".
-
-    Raises:
-        FileNotFoundError: If the file does not exist.
-        ValueError: If its format is unknown; while reading, if two examples have the same id, a
-            line is broken, or a column is missing.
-    """
-    options: dict[str, Any] = {"columns_optional": not columns, "labels": labels}
-    options |= {"on_error": on_error, "blank_answers": blank_answers}
-    return data.read_file(path, columns=columns or usual, **options)
-
-
-def read_questions(*source: Any, **options: Any) -> list[Example | RecordError]:
-    """Returns the examples of `question_stream`, and the errors of broken records in their place.
-
-    Args:
-        *source, **options: Arguments of `question_stream`.
-    """
-    return list(question_stream(*source, **options).records())
-
-
-def print_broken_records(count: int, errors: Sequence[RecordError], what: str) -> None:
-    """Prints to standard error how many records are broken, with the first five reasons."""
-    if count:
-        lines = [f"{count:,} broken records {what}:", *(f"  {error}" for error in errors[:5])]
-        print("\n".join(lines), file=sys.stderr, flush=True)
-
-
-def with_on_error(experiment: Experiment, on_error: OnError | None) -> Experiment:
-    """Returns the experiment with this `on_error` in place of that of its sources."""
-    if on_error is None:
-        return experiment
-    sources = [
-        replace(source, options={**source.options, "on_error": on_error})
-        if find_format(source.format).is_file
-        else source
-        for source in experiment.sources
-    ]
-    return replace(experiment, sources=tuple(sources))
-
-
-def source_format(path: Path, columns: Mapping[str, Any] | None = None) -> str:
-    """Returns the format of a file: a name of `tfmrc.data.find_format`.
-
-    Args:
-        path: Path. The file.
-        columns: dict or None. Columns that are given for it. Default: None.
-
-    Raises:
-        FileNotFoundError: If the file does not exist.
-        ValueError: If columns are given for a file that is no table.
-    """
-    return file_format(path, columns)
-
-
 def unique(examples: Iterable[Example], where: str) -> Iterator[Example]:
     """Yields the examples and checks that their ids differ.
 
@@ -489,36 +413,3 @@ def _one_per_text(examples: Iterable[Example]) -> list[Example]:
     for example in examples:
         first.setdefault(example.passages[0], example)
     return list(first.values())
-
-
-def question_references(examples: Sequence[Example]) -> dict[str, list[str]]:
-    """Returns the reference questions of each example, by id.
-
-    The reference of an example with an answer is its own question. Without answers, all questions
-    about the same text are references.
-    """
-    by_text: dict[str, list[str]] = {}
-    for example in examples:
-        if not example.answers:
-            by_text.setdefault(example.passages[0], []).append(example.question)
-    return {
-        example.id: [example.question] if example.answers else by_text[example.passages[0]]
-        for example in examples
-    }
-
-
-def answer_references(examples: Iterable[Example], style: str | None) -> dict[str, list[str]]:
-    """Returns the reference answers of each example, by id; of all styles if `style` is None.
-
-    Examples without such an answer are left out.
-    """
-    references = {}
-    for example in examples:
-        answers = (
-            [text for texts in example.answers.values() for text in texts]
-            if style is None
-            else list(example.answers.get(style, ()))
-        )
-        if answers:
-            references[example.id] = answers
-    return references

@@ -21,7 +21,7 @@ def with_spans(examples: Iterable[Example], source: Source) -> Iterable[Example]
     """
     style = source.styles[0]
 
-    def read(_: data.Report) -> Iterator[Example]:
+    def read(_: data.Account) -> Iterator[Example]:
         for example in examples:
             if source.spans != "exact":
                 yield from (found for found, _ in _nearest(example, style, MAX_LENGTH))

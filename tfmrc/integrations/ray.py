@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Unpack
 
 import fsspec
 import pyarrow as pa
@@ -25,10 +25,9 @@ from ray.data.checkpoint import CheckpointConfig
 from ray.data.datasource import BlockBasedFileDatasink, Datasource, ReadTask
 
 from tfmrc.data import Example, RecordError
-from tfmrc.data.stream import OnError
 from tfmrc.experiments.answering import WINDOW, Asked, digest_of
 from tfmrc.experiments.loaded import open_model
-from tfmrc.experiments.sources import question_stream
+from tfmrc.experiments.tables.reading import Reading, read_questions
 from tfmrc.integrations.batch import Answerer, columns_of
 from tfmrc.utils.batches import batches_of
 
@@ -53,8 +52,6 @@ def predict(
     *,
     options: Mapping[str, Any] | None = None,
     task: str | None = None,
-    columns: Mapping[str, Any] | None = None,
-    on_error: OnError = "skip",
     batch_size: int | None = None,
     lines: bool = False,
     rows_per_file: int = WINDOW,
@@ -62,6 +59,7 @@ def predict(
     actors: int | None = None,
     cpus_per_actor: float = 1,
     gpus_per_actor: float = 0,
+    **reading: Unpack[Reading],
 ) -> int:
     """Answers the questions of many files into a folder of files, in no order.
 
@@ -76,7 +74,7 @@ def predict(
             of `tfmrc.predict`; local or of fsspec (`"s3://..."`).
         output: str. Folder of the answers, local (shared by all machines) or of pyarrow
             (`"s3://..."`).
-        options, task, columns, on_error: As of `tfmrc.experiments.predict`.
+        options, task, **reading: As of `tfmrc.experiments.predict`.
         batch_size: int or None. Rows that the model reads at once; None for that of the run's
             settings, or 32. Default: None.
         lines: bool. Whether to write JSON lines as `tfmrc predict` does, instead of Parquet.
@@ -114,11 +112,10 @@ def predict(
     loaded = open_model(model, options)
     name = loaded.predictor.task(task).name
     batch_size = batch_size or loaded.batch_size
+    reading["on_error"] = reading.get("on_error") or "skip"
     reader = Questions(
         files,
-        partial(
-            question_stream, columns=columns, usual=loaded.columns, on_error=on_error, labels="none"
-        ),
+        partial(read_questions, labels="none", usual=loaded.table_options, **reading),
         Asked.of(loaded.predictor, name),
         partial(digest_of, task=name, model=loaded.digest, options=loaded.options),
     )
@@ -196,7 +193,7 @@ class Questions(Datasource):
 
     def _read(self, path: str) -> Iterator[pa.Table]:
         with self._files.local(path) as local:
-            for records in batches_of(self._rows(local).records(), WINDOW):
+            for records in batches_of(self._rows(local)[0], WINDOW):
                 yield pa.Table.from_pylist(list(map(self._row, records)), _READ)
 
     def _row(self, record: Example | RecordError) -> dict[str, str]:

@@ -27,7 +27,7 @@ def test_long_dialogues_are_cut_between_turns(tmp_path):
     assert turns[-1][-1] == content[0][0][-1]
     cut = read_dream(write(tmp_path / "a.json", content), passage_words=14, num_passages=2)
     assert [len(example.passages) for example in cut] == [2, 2]
-    assert cut.report.notes == {"dialogues too long for 2 passages of 14 words": 1}
+    assert cut.account.notes == {"dialogues too long for 2 passages of 14 words": 1}
 
 
 def test_a_broken_question_is_named_or_skipped(tmp_path):

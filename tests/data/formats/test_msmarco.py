@@ -42,7 +42,7 @@ def test_examples(read):
 def test_subsets_and_styles(read, subset, ids):
     stream = read(marco_records(), subset=subset)
     assert [example.id for example in stream] == ids.split()
-    assert sum(stream.report.notes.values()) == 4 - len(ids.split())
+    assert sum(stream.account.notes.values()) == 4 - len(ids.split())
     first = next(iter(read(marco_records(), subset=subset, styles=("qa",))))
     assert first.answers == {"qa": ("Small fish", "Fish")}, "the subset knows the other style"
 
@@ -75,7 +75,7 @@ def test_blank_and_odd_values(read):
     assert second.passages[1] == " " and second.relevance == (True, True)
     assert third.answers == {"nlg": ("The village owns the pond.",)} and third.answerable
     assert fourth.relevance is None
-    assert stream.report.notes == {
+    assert stream.account.notes == {
         "queries with blank qa answers": 2,
         "queries with blank passages": 1,
     }

@@ -35,7 +35,7 @@ def test_both_files(read, suffix):
 def test_a_split(read):
     stream = read(split="train", style="short")
     assert [example.answers["short"][0] for example in stream] == ["Anna Brandt", "Twice"]
-    assert stream.report.notes == {"questions of other splits": 1}
+    assert stream.account.notes == {"questions of other splits": 1}
     with pytest.raises(RecordError, match="contains no question of this split"):
         list(read(split="dev"))
 
@@ -50,7 +50,7 @@ def test_the_report_says_which_summaries_are_cut(read):
     stream = read(passage_words=6, num_passages=1)
     first, *_ = stream
     assert first.passages == ("Anna Brandt built a mill.",)
-    assert stream.report.notes == {"summaries too long for 1 passages of 6 words": 2}
+    assert stream.account.notes == {"summaries too long for 1 passages of 6 words": 2}
 
 
 CASES = {
@@ -91,7 +91,7 @@ def test_the_passages_that_are_nearest_to_the_question(read):
     found = [example.passages for example in stream]
     assert found[0] == ("Anna built a mill.", "The mill burned twice.")
     assert "It rained all day." in found[1] and len(found[1]) == 2
-    assert not stream.report.notes
+    assert not stream.account.notes
     whole = read(qaps, summaries, passage_words=6, nearest=True)
     assert [" ".join(example.passages) for example in whole] == [summary] * 2
 

@@ -35,7 +35,7 @@ def test_what_does_not_belong_together_is_said(tmp_path):
         *files(tmp_path, ["a .", "", "c ."], ["1 ?", "2 ?", "3 ?"]), on_error="skip"
     )
     assert [example.question for example in stream] == ["1 ?", "3 ?"]
-    assert stream.report.skipped == 1
+    assert stream.account.skipped == 1
 
 
 def test_a_carriage_return_within_a_line(tmp_path):

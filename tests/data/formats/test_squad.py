@@ -65,7 +65,7 @@ def test_a_broken_question_is_named_or_skipped(tmp_path, field):
     stream = read_squad(path, on_error="skip")
     assert [example.id for example in stream] == ["h2", "w1", "m1"]
     assert stream.skipped == 1
-    assert [error.field for error in stream.report.errors] == [field.strip()]
+    assert [error.field for error in stream.account.errors] == [field.strip()]
 
 
 def asked(*questions, **beside):
@@ -110,8 +110,8 @@ def test_answers_that_are_blank_or_say_that_there_is_none(
         stream = read_squad(path, blank_answers=blank_answers)
         [example] = stream
         assert (example.answers, example.answerable) == ({}, expected)
-        blank = {f"blank answers ({blank_answers})": 1} if unknown is None else {}
-        assert stream.report.notes == blank
+        blank = {"blank answers, which mean that there is none": 1}
+        assert stream.account.notes == (blank if (unknown, expected) == (None, False) else {})
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_an_answer_that_is_elsewhere_is_located(tmp_path, passage, text, start):
     stream = read_squad(write(tmp_path / "a.json", [asked(qa, context=passage)]))
     [example] = stream
     assert [example.span_text(span) for span in example.spans] == [text]
-    assert stream.report.notes == {"answers located, as their position was wrong": 1}
+    assert stream.account.notes == {"answers located, as their position was wrong": 1}
 
 
 def test_labels_that_are_not_needed_stop_nothing(tmp_path):

@@ -71,7 +71,7 @@ def test_long_paragraphs_are_cut_between_sentences():
             assert {span.passage for span in example.spans} == {
                 n for n, relevant in enumerate(example.relevance) if relevant
             }
-    assert not stream.report.notes
+    assert not stream.account.notes
 
 
 def test_an_answer_that_no_passage_holds_whole_keeps_its_text():
@@ -93,7 +93,7 @@ def test_an_answer_that_no_passage_holds_whole_keeps_its_text():
         "one two three",
         "four five six",
     }
-    assert stream.report.notes == {"questions whose answer no passage contains whole": 1}
+    assert stream.account.notes == {"questions whose answer no passage contains whole": 1}
 
 
 def test_an_answer_that_is_left_out_makes_the_question_unanswerable():
@@ -104,8 +104,8 @@ def test_an_answer_that_is_left_out_makes_the_question_unanswerable():
     last = result["Towers-0-6"]
     assert (last.answerable, last.answers, last.spans) == (False, {}, ())
     assert last.relevance == (False, False)
-    assert stream.report.notes["questions whose answer was left out with the end of its paragraph"]
-    assert stream.report.notes["paragraphs of more than 2 passages, whose end is left out"] == 8
+    assert stream.account.notes["questions whose answer was left out with the end of its paragraph"]
+    assert stream.account.notes["paragraphs of more than 2 passages, whose end is left out"] == 8
 
 
 def test_a_share_of_questions_loses_its_paragraph():
@@ -118,7 +118,7 @@ def test_a_share_of_questions_loses_its_paragraph():
         if before.answerable and not e.answerable
     ]
     assert 0.2 * answerable < len(left_out) < 0.8 * answerable
-    assert stream.report.notes == {
+    assert stream.account.notes == {
         "questions without their own paragraph, by left_out_share": len(left_out)
     }
     for before, example in left_out:

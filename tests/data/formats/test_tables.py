@@ -69,7 +69,7 @@ def test_every_form_gives_the_same_examples_in_every_pass(tmp_path, name):
     stream = read_table(write(tmp_path / name))
     assert list(stream) == EXAMPLES
     assert list(stream) == EXAMPLES
-    assert stream.report.read == 3
+    assert stream.account.read == 3
 
 
 def test_frames_and_lists_are_read_like_files():
@@ -296,7 +296,7 @@ def test_broken_rows_are_skipped_and_counted_if_wanted():
     rows = [ROWS[0], {**ROWS[0], "id": "d", "answer": "w", "answer_start": 1}, *ROWS[1:]]
     stream = read_table(rows, on_error="skip")
     assert list(stream) == EXAMPLES
-    assert stream.report.skipped == 1 and "answer_start=1" in str(stream.report.errors[0])
+    assert stream.account.skipped == 1 and "answer_start=1" in str(stream.account.errors[0])
     assert [record.id for record in stream.records()] == ["a", "d", "b", "c"]
 
 
@@ -313,13 +313,13 @@ def test_blank_missing_and_numbered_rows_are_alike_in_every_form(tmp_path, name,
         f"{name}:{first + number}" for number in (0, 1, 3, 4)
     ]
     assert [example.question for example in stream] == ["Who?", "When?"]
-    assert [error.field for error in stream.report.errors] == ["question", "context"]
+    assert [error.field for error in stream.account.errors] == ["question", "context"]
 
 
 def test_a_blank_cell_says_that_there_is_no_answer_if_wanted():
     stream = read_table(ROWS, blank_answers="none")
     assert [example.answerable for example in stream] == [True, True, False]
-    assert stream.report.notes == {"blank answers (none)": 1}
+    assert stream.account.notes == {"blank answers, which mean that there is none": 1}
 
 
 @pytest.mark.parametrize(

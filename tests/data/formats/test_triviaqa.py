@@ -37,16 +37,16 @@ def test_first_alias_of_each_document_is_the_answer(folder):
     assert owl.answers == {"span": ("tawny owl", "Tawny Owl")}  # not the "owl" in it, nor "Prowl"
     assert owl.span_text(owl.spans[0]) == "tawny owl" and owl.answerable is True
     assert (untold.answers, untold.answerable, untold.spans) == ({}, None, ())
-    assert result.report.notes == {"documents that are not in the folder": 1}
+    assert result.account.notes == {"documents that are not in the folder": 1}
 
 
 def test_web_reads_search_results_too(folder):
     result = stream(folder, [OWL], domain="web", style="qa")
     assert [e.id for e in result] == ["tc_1--9/a.txt", "tc_1--Night.txt"]
     assert next(iter(result)).answers == {"qa": ("Strix (bird)", "Tawny Owl")}
-    assert result.report.notes["documents whose beginning contains no answer"] in (0, 1)
+    assert result.account.notes["documents whose beginning contains no answer"] in (0, 1)
     list(result)
-    assert result.report.notes["documents whose beginning contains no answer"] == 1
+    assert result.account.notes["documents whose beginning contains no answer"] == 1
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_the_name_of_a_file_has_its_domain(folder, name, web):
 def test_only_the_beginning_of_a_document_is_read(folder):
     result = stream(folder, [OWL], domain="web", passage_words=4)
     assert list(result) == []
-    assert result.report.notes["documents whose beginning contains no answer"] == 3
+    assert result.account.notes["documents whose beginning contains no answer"] == 3
 
 
 def test_broken_questions(folder):
@@ -89,4 +89,4 @@ def test_a_document_outside_of_its_folder_is_not_read(folder, name):
     pages = [{"Filename": str(outside) if name == "ABSOLUTE" else name}]
     read = stream(folder, [{**OWL, "EntityPages": pages}])
     assert list(read) == []
-    assert read.report.notes["documents that are not in the folder"] == 1
+    assert read.account.notes["documents that are not in the folder"] == 1

@@ -8,7 +8,7 @@ from typing import Literal
 from tfmrc.data.example import Example
 from tfmrc.data.formats.examples import read_examples
 from tfmrc.data.formats.registry import register_format
-from tfmrc.data.stream import ExampleStream, Report
+from tfmrc.data.stream import Account, ExampleStream
 
 NO_QUESTION = "?"
 
@@ -46,7 +46,7 @@ def load_corpus(
     """
     examples = read_examples(_FOLDER / f"{split}.jsonl.gz")
 
-    def read(report: Report) -> Iterator[Example]:
+    def read(account: Account) -> Iterator[Example]:
         for example in examples:
             if hide == "question":
                 example = replace(example, question=NO_QUESTION)

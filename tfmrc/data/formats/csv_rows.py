@@ -6,7 +6,7 @@ from os import PathLike
 from typing import Any
 
 from tfmrc.data.formats.fields import RecordLocation, short
-from tfmrc.data.stream import RecordError, Report
+from tfmrc.data.stream import Account, RecordError
 
 # Most characters of a field. Python's limit of 131,072 is too small for a long summary.
 csv.field_size_limit(max(csv.field_size_limit(), 1 << 24))
@@ -16,7 +16,7 @@ def csv_rows(
     lines: Iterable[str],
     path: str | PathLike,
     columns: tuple[str, ...],
-    report: Report,
+    account: Account,
     *,
     delimiter: str = ",",
 ) -> Iterator[tuple[RecordLocation, dict[str, str]]]:
@@ -26,7 +26,7 @@ def csv_rows(
         lines: iterable of str. The lines with their ends, as of `open_text(path, newline="")`.
         path: str or path. Name of the file, for errors.
         columns: tuple of str. Required columns.
-        report: `Report`. Receives the errors of broken rows.
+        account: `Account`. Receives the errors of broken rows.
         delimiter: str. Character between two values. Default: ",".
 
     Yields:
@@ -55,12 +55,12 @@ def csv_rows(
         except csv.Error as error:
             if "unexpected end" in str(error):
                 raise location.error("the file ends too early (inside a quotation)") from error
-            report.error(location.error(f"not CSV ({error})"))
+            account.error(location.error(f"not CSV ({error})"))
             continue
         if row is None:
             break
         if row and len(row) != len(names):
-            report.error(
+            account.error(
                 location.error(f"must have {len(names)} values. Received: {len(row)} values")
             )
         elif row:

@@ -8,7 +8,7 @@ from tfmrc.data.example import Example
 from tfmrc.data.formats.fields import RecordLocation, short
 from tfmrc.data.formats.json_stream import json_items
 from tfmrc.data.formats.registry import register_format
-from tfmrc.data.stream import ExampleStream, OnError, Report, open_binary
+from tfmrc.data.stream import Account, ExampleStream, OnError, open_binary
 from tfmrc.data.transforms.windows import covered, windows
 
 
@@ -24,7 +24,7 @@ def read_dream(
     """Reads a DREAM file: dialogues as passages, the correct choice as the only answer.
 
     A dialogue is one passage with one turn per line. A dialogue of more than ``passage_words``
-    words is divided into passages of whole turns that overlap by about half. The report notes
+    words is divided into passages of whole turns that overlap by about half. The account notes
     dialogues whose end does not fit into ``num_passages`` passages. Wrong choices are discarded.
 
     Args:
@@ -58,19 +58,19 @@ def read_dream(
     Reference: Sun et al. 2019.
     """
 
-    def read(report: Report) -> Iterator[Example]:
+    def read(account: Account) -> Iterator[Example]:
         with open_binary(path) as file:
             for number, record in json_items(file, path, None, "dialogue"):
                 location = RecordLocation(path, f"dialogue {number}")
-                with report.checked():
+                with account.checked():
                     turns, questions, name = _parts(record, location)
-                    passages = _passages(turns, passage_words, num_passages, report)
+                    passages = _passages(turns, passage_words, num_passages, account)
                     for count, question in enumerate(questions, 1):
                         key, place = f"{name}-{count}", f"dialogue {number}, question {count}"
                         where = RecordLocation(path, f"dialogue {name!r}, question {count}")
-                        with report.checked():
+                        with account.checked():
                             example = _example(key, name, question, passages, style, where)
-                            report.location = RecordLocation(path, place)
+                            account.location = RecordLocation(path, place)
                             yield example
 
     return ExampleStream(read, on_error)
@@ -86,14 +86,14 @@ def _parts(record: Any, location: RecordLocation) -> tuple[list[str], list[Any],
     )
 
 
-def _passages(turns: list[str], size: int, most: int, report: Report) -> tuple[str, ...]:
+def _passages(turns: list[str], size: int, most: int, account: Account) -> tuple[str, ...]:
     text, units = "", []
     for turn in turns:
         units.append((len(text), len(text) + len(turn)))
         text += turn + "\n"
     result = windows(text, size, most, overlap=True, units=units)
     if len(result) == most and covered(text, result) < 1:
-        report.note(f"dialogues too long for {most} passages of {size} words")
+        account.note(f"dialogues too long for {most} passages of {size} words")
     return tuple(text[start:end].strip() for start, end in result)
 
 

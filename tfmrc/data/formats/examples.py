@@ -9,9 +9,9 @@ from tfmrc.data.example import Example, Span
 from tfmrc.data.formats.json_stream import json_lines
 from tfmrc.data.formats.registry import register_format
 from tfmrc.data.stream import (
+    Account,
     ExampleStream,
     OnError,
-    Report,
     open_binary,
     open_to_write,
 )
@@ -33,14 +33,14 @@ def read_examples(path: str | PathLike, *, on_error: OnError = "raise") -> Examp
         RecordError: While reading: a line is broken, an id occurs twice, or the file is empty.
     """
 
-    def read(report: Report) -> Iterator[Example]:
+    def read(account: Account) -> Iterator[Example]:
         with open_binary(path) as file:
-            for location, record in json_lines(file, path, report):
-                with report.checked():
+            for location, record in json_lines(file, path, account):
+                with account.checked():
                     asked = {name: location.get(record, name) for name in ("question", "passages")}
                     asked["id"] = location.name(record.get("id"))
-                    example = location.labelled(report, partial(_labels, record), **asked)
-                    report.location = location
+                    example = location.labelled(account, partial(_labels, record), **asked)
+                    account.location = location
                     yield example
 
     return ExampleStream(read, on_error)

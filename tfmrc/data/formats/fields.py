@@ -6,7 +6,7 @@ from os.path import basename
 from typing import Any
 
 from tfmrc.data.example import Example, short
-from tfmrc.data.stream import RecordError, Report
+from tfmrc.data.stream import Account, RecordError
 
 __all__ = ["RecordLocation", "short"]
 
@@ -64,13 +64,13 @@ class RecordLocation:
             raise error if isinstance(error, RecordError) else self.error(str(error)) from error
 
     def labelled(
-        self, report: Report, labels: Callable[[], Mapping[str, Any]], **fields: Any
+        self, account: Account, labels: Callable[[], Mapping[str, Any]], **fields: Any
     ) -> Example:
         """Returns the example with these fields and labels; without broken ones if not needed."""
         try:
             return self.example(labels, **fields)
         except RecordError:
-            if report.labels != "none":
+            if account.labels != "none":
                 raise
             return self.example(**fields)
 

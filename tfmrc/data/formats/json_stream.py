@@ -12,7 +12,7 @@ from typing import IO, Any
 import ijson
 
 from tfmrc.data.formats.fields import RecordLocation, short
-from tfmrc.data.stream import RecordError, Report, open_binary
+from tfmrc.data.stream import Account, RecordError, open_binary
 
 # A lone high surrogate, which the parser would read as "?". An escape that a piece cuts is none.
 _LONE = re.compile(
@@ -72,13 +72,16 @@ def json_shape(path: str | PathLike) -> dict[str, str]:
 
 
 def json_records(
-    path: str | PathLike, report: Report, record: str = "row", question: Iterable[str] = ("query",)
+    path: str | PathLike,
+    account: Account,
+    record: str = "row",
+    question: Iterable[str] = ("query",),
 ) -> Iterator[tuple[RecordLocation, Any]]:
     """Yields the records of a file: lines, a list, a list below `data`, or columns of rows.
 
     Args:
         path: str or path. The file, which may be gzipped.
-        report: `Report`. Receives the errors of broken lines.
+        account: `Account`. Receives the errors of broken lines.
         record: str. Name of a record for errors. Default: "row".
         question: iterable of str. Names of the column that shows columns.
 
@@ -94,7 +97,7 @@ def json_records(
             return
     with open_binary(path) as file:
         if name is None and shape.get("") != "start_array":
-            yield from json_lines(file, path, report)
+            yield from json_lines(file, path, account)
             return
         for number, item in json_items(file, path, name, record):
             yield RecordLocation(path, f"{record} {number}", number), item
@@ -189,7 +192,7 @@ def _items(events: Iterable[tuple[str, Any]], name: str | None) -> Iterator[tupl
 
 
 def json_lines(
-    file: IO[bytes], path: str | PathLike, report: Report
+    file: IO[bytes], path: str | PathLike, account: Account
 ) -> Iterator[tuple[RecordLocation, Any]]:
     """Yields the values of a file of JSON lines; blank lines are skipped.
 
@@ -206,7 +209,7 @@ def json_lines(
         try:
             value = json.loads(line.decode("utf-8"))
         except (ValueError, RecursionError) as error:
-            report.error(location.error(f"not JSON ({error}). Received: {short(line)}"))
+            account.error(location.error(f"not JSON ({error}). Received: {short(line)}"))
             continue
         yield location, value
     if location is None:

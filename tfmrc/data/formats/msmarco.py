@@ -9,7 +9,7 @@ from tfmrc.data.example import Example
 from tfmrc.data.formats.fields import RecordLocation, short
 from tfmrc.data.formats.json_stream import json_records
 from tfmrc.data.formats.registry import register_format
-from tfmrc.data.stream import ExampleStream, OnError, Report
+from tfmrc.data.stream import Account, ExampleStream, OnError
 
 Subset = Literal["ALL", "ANS", "NLG"]
 SUBSETS = ("ALL", "ANS", "NLG")
@@ -33,7 +33,7 @@ def read_msmarco(
     answers (v1.1) and "No Answer Present." (v2.1) mean unanswerable. The evaluation file has no
     answers and gives ``answerable=None``.
 
-    Blank answers are removed and noted in the report; a query with only blank answers has
+    Blank answers are removed and noted in the account; a query with only blank answers has
     ``answerable=None``. Blank passages are kept and noted, so that the index of a passage is its
     rank.
 
@@ -79,22 +79,22 @@ def read_msmarco(
     if isinstance(styles, str) or not set(styles) <= set(STYLES):
         raise ValueError(f"styles must be among {STYLES}. Received: styles={styles!r}")
 
-    def read(report: Report) -> Iterator[Example]:
-        for location, record in json_records(path, report):
-            with report.checked():
-                example = _example(record, location, report)
+    def read(account: Account) -> Iterator[Example]:
+        for location, record in json_records(path, account):
+            with account.checked():
+                example = _example(record, location, account)
                 if subset == "ANS" and not example.answerable:
-                    report.note("queries outside ANS")
+                    account.note("queries outside ANS")
                 elif subset == "NLG" and "nlg" not in example.answers:
-                    report.note("queries outside NLG")
+                    account.note("queries outside NLG")
                 else:
-                    report.location = location
+                    account.location = location
                     yield _keep(example, styles)
 
     return ExampleStream(read, on_error)
 
 
-def _example(record: Any, location: RecordLocation, report: Report) -> Example:
+def _example(record: Any, location: RecordLocation, account: Account) -> Example:
     query = location.text(record, "query")
     name = location.name(record.get("query_id"))
     location.record += f", query_id {name}"
@@ -105,32 +105,32 @@ def _example(record: Any, location: RecordLocation, report: Report) -> Example:
             raise location.error(f"lists differ in length. Received: {short(passages)}", "passages")
         rows = [dict(zip(passages, row, strict=True)) for row in zip(*columns, strict=True)]
         record = {**record, "passages": rows}
-    texts, selected = _passages(record, location, report)
+    texts, selected = _passages(record, location, account)
 
     def labels() -> dict[str, Any]:
-        answers, answerable = _answers(record, location, report)
+        answers, answerable = _answers(record, location, account)
         known = None if -1 in selected else tuple(value == 1 for value in selected)
         query_type = location.text(record, "query_type") if "query_type" in record else None
         facts = {"relevance": known, "query_type": query_type}
         return {"answers": answers, "answerable": answerable, **facts}
 
-    return location.labelled(report, labels, id=name, question=query, passages=texts)
+    return location.labelled(account, labels, id=name, question=query, passages=texts)
 
 
 def _passages(
-    record: Any, location: RecordLocation, report: Report
+    record: Any, location: RecordLocation, account: Account
 ) -> tuple[tuple[str, ...], list[Any]]:
     passages = location.list(record, "passages")
     if not passages:
         raise location.error("there is no passage", "passages")
     texts = tuple(location.text(passage, "passage_text", blank=True) for passage in passages)
     if not all(text.strip() for text in texts):
-        report.note("queries with blank passages")
+        account.note("queries with blank passages")
     return texts, [passage.get("is_selected", -1) for passage in passages]
 
 
 def _answers(
-    record: Any, location: RecordLocation, report: Report
+    record: Any, location: RecordLocation, account: Account
 ) -> tuple[dict[str, tuple[str, ...]], bool | None]:
     if "answers" not in record:
         return {}, None
@@ -142,7 +142,7 @@ def _answers(
         if references:
             answers[style] = references
         if any(not t.strip() for t in texts):
-            report.note(f"queries with blank {style} answers")
+            account.note(f"queries with blank {style} answers")
     if answers:
         return answers, True
     return {}, False if all(t.strip() == NO_ANSWER for t in given) else None

@@ -9,7 +9,7 @@ from tfmrc.data.example import Example
 from tfmrc.data.formats.csv_rows import csv_rows
 from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.formats.registry import register_format
-from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_text
+from tfmrc.data.stream import Account, ExampleStream, OnError, RecordError, open_text
 from tfmrc.data.transforms.nearest import nearest_passages
 from tfmrc.data.transforms.windows import covered, windows
 
@@ -37,7 +37,7 @@ def read_narrativeqa(
 ) -> ExampleStream:
     """Reads NarrativeQA's questions with their summaries, divided into overlapping passages.
 
-    Each summary is divided as by ``split_summary``. The report notes summaries that are too long
+    Each summary is divided as by ``split_summary``. The account notes summaries that are too long
     for ``num_passages`` passages. The summaries are held in memory.
 
     Args:
@@ -83,17 +83,17 @@ def read_narrativeqa(
     suffix = "_tokenized" if tokenized else ""
     columns = tuple(name + suffix for name in ("question", "answer1", "answer2"))
 
-    def read(report: Report) -> Iterator[Example]:
+    def read(account: Account) -> Iterator[Example]:
         counts: Counter[str] = Counter()
-        texts = _Summaries(summaries, "summary" + suffix, report)
+        texts = _Summaries(summaries, "summary" + suffix, account)
         with open_text(qaps, newline="") as file:
-            for location, row in csv_rows(file, qaps, ("document_id", "set", *columns), report):
+            for location, row in csv_rows(file, qaps, ("document_id", "set", *columns), account):
                 if split is not None and row["set"] != split:
-                    report.note("questions of other splits")
+                    account.note("questions of other splits")
                     continue
                 document = row["document_id"]
                 counts[document] += 1
-                with report.checked():
+                with account.checked():
                     most = None if nearest else num_passages
                     passages = texts.passages(document, passage_words, most, location)
                     if nearest:
@@ -103,7 +103,7 @@ def read_narrativeqa(
                     yield _example(
                         f"{document}-{counts[document]}", row, columns, style, passages, location
                     )
-        if not counts and not report.skipped:
+        if not counts and not account.skipped:
             raise RecordError("contains no question of this split", path=qaps, record="file")
 
     return ExampleStream(read, on_error)
@@ -134,13 +134,13 @@ def _example(
 class _Summaries:
     """The summary of each document, and the passages of the latest one."""
 
-    def __init__(self, path: str | PathLike, column: str, report: Report) -> None:
-        self._path, self._column, self._report = path, column, report
+    def __init__(self, path: str | PathLike, column: str, account: Account) -> None:
+        self._path, self._column, self._account = path, column, account
         self._texts: dict[str, str] = {}
         self._latest: tuple[str | None, tuple[str, ...]] = (None, ())
         self._cut: set[str] = set()
         with open_text(path, newline="") as file:
-            for _, row in csv_rows(file, path, ("document_id", column), report):
+            for _, row in csv_rows(file, path, ("document_id", column), account):
                 document = row["document_id"]
                 self._texts[document] = row[column]
 
@@ -161,6 +161,6 @@ class _Summaries:
         whole = most is None or len(result) < most or covered(text, result) == 1
         if not whole and document not in self._cut:
             self._cut.add(document)
-            self._report.note(f"summaries too long for {most} passages of {size} words")
+            self._account.note(f"summaries too long for {most} passages of {size} words")
         self._latest = (document, tuple(text[start:end] for start, end in result))
         return self._latest[1]

@@ -9,7 +9,7 @@ from pathlib import Path
 from tfmrc.data.example import Example
 from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.formats.registry import register_format
-from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_text
+from tfmrc.data.stream import Account, ExampleStream, OnError, RecordError, open_text
 
 # Escapes of the Penn Treebank's tokenizer.
 _MARKS = {
@@ -63,14 +63,14 @@ def read_pairs(
     """
     name = Path(passages).name.split(".")[0]
 
-    def read(report: Report) -> Iterator[Example]:
+    def read(account: Account) -> Iterator[Example]:
         number = 0
         both = zip_longest(_lines(passages), _lines(questions), fillvalue="")
         for number, (passage, question) in enumerate(both, start=1):
             location = RecordLocation(passages, f"line {number}")
             if not passage or not question:
                 raise location.error("one file has more lines than the other")
-            with report.checked():
+            with account.checked():
                 yield _example(f"{name}-{number}", passage, question, location)
         if not number:
             raise RecordError("contains no line", path=passages, record="file")

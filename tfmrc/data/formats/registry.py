@@ -86,7 +86,7 @@ def register_format(
     >>> from tfmrc.data.stream import ExampleStream
     >>> @register_format("lines")
     ... def read_lines(path, *, style="line", on_error="raise"):
-    ...     def read(report):
+    ...     def read(account):
     ...         for number, line in enumerate(open(path)):
     ...             question, passage, answer = line.rstrip().split("|")
     ...             yield Example(str(number), question, (passage,), {style: (answer,)})

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from tfmrc.data.example import Example, Span
 from tfmrc.data.formats.fields import RecordLocation, short
-from tfmrc.data.stream import Report
+from tfmrc.data.stream import Account
 
 BlankAnswers = Literal["unknown", "none"]
 
@@ -22,7 +22,7 @@ _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 def example_of(
     row: Mapping[str, Any],
     location: RecordLocation,
-    report: Report,
+    account: Account,
     style: str = "span",
     blank_answers: BlankAnswers = "unknown",
     ranked: bool = False,
@@ -35,7 +35,7 @@ def example_of(
         row: dict. The fields of `tables.NAMES`, with plain values, and `styles`, the answers by
             style. A value may be a `RecordError`, which is raised if the value is needed.
         location: `RecordLocation`. The place of the row.
-        report: `Report`. Counts blank answers and repaired positions.
+        account: `Account`. Counts blank answers and repaired positions.
         style: str. Style of `answers`. Default: "span".
         blank_answers: str. Whether a blank answer says that there is `"none"`. Default: "unknown".
         ranked: bool. Whether the only passage is relevant if it answers. Default: False.
@@ -53,18 +53,18 @@ def example_of(
     passages = _texts(passages, "passages", location)
 
     def labels() -> dict[str, Any]:
-        answers, starts, answerable = _answers(row, location, report, style, blank_answers)
+        answers, starts, answerable = _answers(row, location, account, style, blank_answers)
         is_known = ranked and answerable is not None
         optional = {name: _value(row, name) for name in ("query_type", "group")}
         return {
             "answers": {style: tuple(texts) for style, texts in answers.items() if texts},
             "answerable": answerable,
             "relevance": (answerable,) if is_known else _relevance(row, location),
-            "spans": _spans(row, passages, answers.get(style, []), starts, location, report),
+            "spans": _spans(row, passages, answers.get(style, []), starts, location, account),
             **{name: None if value is None else str(value) for name, value in optional.items()},
         }
 
-    return location.labelled(report, labels, id=name, question=question, passages=passages)
+    return location.labelled(account, labels, id=name, question=question, passages=passages)
 
 
 def plain(value: Any) -> Any:
@@ -125,7 +125,7 @@ def _given(
 def _answers(
     row: Mapping[str, Any],
     location: RecordLocation,
-    report: Report,
+    account: Account,
     style: str,
     blank_answers: BlankAnswers,
 ) -> tuple[dict[str, list[str]], list[Any], bool | None]:
@@ -148,8 +148,9 @@ def _answers(
     elif CANNOT_ANSWER in texts or is_empty:
         flag = False
     elif flag is not False and (texts or (flag is None and not row.keys().isdisjoint(ANSWERS))):
-        report.note(f"blank answers ({blank_answers})")
         flag = False if blank_answers == "none" else None
+        if flag is False:
+            account.note("blank answers, which mean that there is none")
     return found, starts, flag
 
 
@@ -191,7 +192,7 @@ def _spans(
     texts: list[str],
     starts: list[Any],
     location: RecordLocation,
-    report: Report,
+    account: Account,
 ) -> list[Span]:
     spans = _value(row, "spans")
     if spans is not None:
@@ -199,7 +200,7 @@ def _spans(
     if all(start is None or _whole(start) == FREE for start in map(plain, starts)):
         return []
     if len(starts) != len(texts) or len(passages) != 1:
-        if report.labels != "all":
+        if account.labels != "all":
             return []
         raise location.error(
             "needs a number per answer, and a single passage. Received: "
@@ -207,12 +208,12 @@ def _spans(
             "answer_start",
         )
     pairs = zip(texts, starts, strict=True)
-    found = (_span(text, start, passages[0], location, report) for text, start in pairs)
+    found = (_span(text, start, passages[0], location, account) for text, start in pairs)
     return [span for span in found if span is not None]
 
 
 def _span(
-    text: str, start: Any, passage: str, location: RecordLocation, report: Report
+    text: str, start: Any, passage: str, location: RecordLocation, account: Account
 ) -> Span | None:
     """Returns the span of an answer; None if its position is unknown, or wrong and not needed."""
     first = _whole(start)
@@ -221,14 +222,14 @@ def _span(
     if first is None or first < 0 or not passage.startswith(text, first):
         first = passage.find(text)
         if first < 0 or passage.find(text, first + 1) >= 0:
-            if report.labels != "all":
+            if account.labels != "all":
                 return None
             raise location.error(
                 "the answer is neither there nor exactly once in the passage. Received: "
                 f"answer_start={short(start)}, text={short(text)}",
                 "answer_start",
             )
-        report.note("answers located, as their position was wrong")
+        account.note("answers located, as their position was wrong")
     return Span(0, first, first + len(text))
 
 

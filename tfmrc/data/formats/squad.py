@@ -10,7 +10,7 @@ from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.formats.json_stream import json_records
 from tfmrc.data.formats.registry import register_format
 from tfmrc.data.formats.rows import BlankAnswers, example_of
-from tfmrc.data.stream import ExampleStream, OnError, Report
+from tfmrc.data.stream import Account, ExampleStream, OnError
 
 
 @register_format("squad")
@@ -62,30 +62,30 @@ def read_squad(
     Reference: Rajpurkar et al. 2016 and 2018; Jia and Liang 2017.
     """
 
-    def read(report: Report) -> Iterator[Example]:
-        for where, location, row in _rows(path, report):
-            with report.checked():
-                example = example_of(row, location, report, style, blank_answers, ranked=True)
-                report.location = where
+    def read(account: Account) -> Iterator[Example]:
+        for where, location, row in _rows(path, account):
+            with account.checked():
+                example = example_of(row, location, account, style, blank_answers, ranked=True)
+                account.location = where
                 yield example
 
     return ExampleStream(read, on_error)
 
 
 def _rows(
-    path: str | PathLike, report: Report
+    path: str | PathLike, account: Account
 ) -> Iterator[tuple[RecordLocation, RecordLocation, dict[str, Any]]]:
     """Yields the place of each question, the location that its errors name, and its row."""
     rows = count(1)
-    for number, (_, article) in enumerate(json_records(path, report, "article"), 1):
+    for number, (_, article) in enumerate(json_records(path, account, "article"), 1):
         location = RecordLocation(path, f"article {number}")
-        with report.checked():
+        with account.checked():
             is_paragraph = isinstance(article, dict) and "qas" in article
             paragraphs = [article] if is_paragraph else location.list(article, "paragraphs")
             title = location.text(article, "title") if "title" in article else location.record
             for position, paragraph in enumerate(paragraphs, 1):
                 where = RecordLocation(path, f"article {title!r}, paragraph {position}")
-                with report.checked():
+                with account.checked():
                     yield from _questions(paragraph, where, title, rows)
 
 

@@ -10,7 +10,7 @@ from os import PathLike
 from tfmrc.data.example import Example, Span
 from tfmrc.data.formats.registry import register_format
 from tfmrc.data.formats.squad import read_squad
-from tfmrc.data.stream import ExampleStream, OnError, Report
+from tfmrc.data.stream import Account, ExampleStream, OnError
 from tfmrc.data.transforms.windows import windows
 
 
@@ -33,7 +33,7 @@ def squad_for_masque(
     draw depends only on the seed and the question's id. A small article gives fewer passages.
 
     A passage is relevant if it contains a whole reference answer or, if long sentences were split,
-    a part of one. Unanswerable questions have no relevant passage. The report notes
+    a part of one. Unanswerable questions have no relevant passage. The account notes
 
     - answers that no passage contains whole (a divided answer has no span),
     - paragraphs of more than ``num_passages`` passages, of which the last ones are left out; a
@@ -76,7 +76,7 @@ def squad_for_masque(
     else:
         examples = source
 
-    def read(report: Report) -> Iterator[Example]:
+    def read(account: Account) -> Iterator[Example]:
         seen = set()
         try:
             for group, questions in groupby(examples, key=lambda example: example.group):
@@ -88,10 +88,10 @@ def squad_for_masque(
                 seen.add(group)
                 article = _Article(list(questions), passage_words)
                 for example in article.examples:
-                    yield _surround(example, article, num_passages, seed, left_out_share, report)
+                    yield _surround(example, article, num_passages, seed, left_out_share, account)
         finally:
             if isinstance(examples, ExampleStream):
-                report.take(examples.report)
+                account.take(examples.account)
 
     return ExampleStream(read, on_error)
 
@@ -131,26 +131,26 @@ def _surround(
     num_passages: int,
     seed: int,
     left_out_share: float,
-    report: Report,
+    account: Account,
 ) -> Example:
     rng = random.Random(hashlib.sha256(f"{seed}\t{example.id}".encode()).digest())
     own = article.passages[example.passages[0]]
     others = [p for text, ps in article.passages.items() if text != own[0].paragraph for p in ps]
     leave_out = rng.random() < left_out_share and example.answerable is True and bool(others)
     if leave_out:
-        report.note("questions without their own paragraph, by left_out_share")
+        account.note("questions without their own paragraph, by left_out_share")
         own = []
     elif len(own) > num_passages:
-        report.note(f"paragraphs of more than {num_passages} passages, whose end is left out")
+        account.note(f"paragraphs of more than {num_passages} passages, whose end is left out")
         own = own[:num_passages]
     selected = own + rng.sample(others, min(len(others), num_passages - len(own)))
     rng.shuffle(selected)
     spans, relevant = _find(example, selected)
     lost = bool(example.answerable) and not any(relevant)
     if lost and not leave_out:
-        report.note("questions whose answer was left out with the end of its paragraph")
+        account.note("questions whose answer was left out with the end of its paragraph")
     elif example.spans and not spans and not leave_out:
-        report.note("questions whose answer no passage contains whole")
+        account.note("questions whose answer no passage contains whole")
     return replace(
         example,
         passages=tuple(passage.text for passage in selected),

@@ -15,7 +15,7 @@ from tfmrc.data.formats.json_stream import json_records
 from tfmrc.data.formats.registry import register_format
 from tfmrc.data.formats.rows import BlankAnswers, example_of, plain
 from tfmrc.data.formats.written_values import written_value
-from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_text
+from tfmrc.data.stream import Account, ExampleStream, OnError, RecordError, open_text
 from tfmrc.utils.arguments import suggestion
 from tfmrc.utils.optional import optional_import
 from tfmrc.utils.progress import Progress
@@ -141,10 +141,10 @@ def read_table(
     columns = _checked(columns or {})
     is_file = isinstance(source, str | PathLike)
 
-    def read(report: Report) -> Iterator[Example]:
+    def read(account: Account) -> Iterator[Example]:
         names: list[str] | None = None
         fields: Fields = {}
-        for number, (location, row) in enumerate(_rows(source, report, columns), 1):
+        for number, (location, row) in enumerate(_rows(source, account, columns), 1):
             if not is_file:
                 location.place = location.id = str(number)
             try:
@@ -157,15 +157,15 @@ def read_table(
                     fields = _fields(row, columns, location, columns_optional, names is None)
                     names = list(row)
                 location.cells, row = row, _canonical(row, fields, location)
-                example = example_of(row, location, report, style, blank_answers)
+                example = example_of(row, location, account, style, blank_answers)
             except RecordError as error:
                 if names is None:  # the first row: the table has another form
                     raise
-                report.error(error)
+                account.error(error)
                 continue
-            report.location = location
+            account.location = location
             yield example
-        if names is None and not report.skipped:
+        if names is None and not account.skipped:
             raise RecordError("contains no row", path=str(source), record="file")
 
     return ExampleStream(read, on_error)
@@ -202,7 +202,7 @@ def _suffix(path: str | PathLike[str]) -> str:
     return Path(str(path).removesuffix(".gz")).suffix.lower()
 
 
-def _rows(source: Any, report: Report, columns: Columns) -> Rows:
+def _rows(source: Any, account: Account, columns: Columns) -> Rows:
     if not isinstance(source, str | PathLike):
         rows = source.to_dict("records") if hasattr(source, "iloc") else source
         name = f"<{type(source).__name__}>"
@@ -214,14 +214,14 @@ def _rows(source: Any, report: Report, columns: Columns) -> Rows:
             f".gz). Received: {str(source)!r}"
         )
     openers = {".parquet": _parquet, ".xlsx": _excel, ".csv": _csv, ".tsv": _csv}
-    return openers.get(suffix, _json)(source, report, columns)
+    return openers.get(suffix, _json)(source, account, columns)
 
 
-def _csv(path: Any, report: Report, columns: Columns) -> Rows:
+def _csv(path: Any, account: Account, columns: Columns) -> Rows:
     with open_text(path, newline="") as file:
         header = next(file, "")
         delimiter = "\t" if _suffix(path) == ".tsv" else _delimiter(header.rstrip("\r\n"))
-        yield from csv_rows(chain([header], file), path, (), report, delimiter=delimiter)
+        yield from csv_rows(chain([header], file), path, (), account, delimiter=delimiter)
 
 
 def _delimiter(header: str) -> str:
@@ -233,12 +233,12 @@ def _delimiter(header: str) -> str:
     return ","
 
 
-def _json(path: Any, report: Report, columns: Columns) -> Rows:
+def _json(path: Any, account: Account, columns: Columns) -> Rows:
     question = (*NAMES["question"], *_names(columns.get("question")))
-    return json_records(path, report, "row", question)
+    return json_records(path, account, "row", question)
 
 
-def _excel(path: Any, report: Report, columns: Columns) -> Rows:
+def _excel(path: Any, account: Account, columns: Columns) -> Rows:
     with optional_import("tfmrc[excel]"):
         from openpyxl import load_workbook
     try:
@@ -283,11 +283,11 @@ def field_columns(
         path: str or path. The file.
         columns, columns_optional: As of `read_table`.
     """
-    location, row = next(_rows(path, Report(), columns), (RecordLocation(path, "file"), {}))
+    location, row = next(_rows(path, Account(), columns), (RecordLocation(path, "file"), {}))
     return _fields(row, columns, location, columns_optional, True, needed=("passages",))
 
 
-def _parquet(path: Any, report: Report, columns: Columns) -> Rows:
+def _parquet(path: Any, account: Account, columns: Columns) -> Rows:
     with optional_import("tfmrc[parquet]"):
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile

@@ -11,7 +11,7 @@ from tfmrc.data.example import Example, Span
 from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.formats.json_stream import json_items
 from tfmrc.data.formats.registry import register_format
-from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
+from tfmrc.data.stream import Account, ExampleStream, OnError, RecordError, open_binary
 from tfmrc.data.transforms.windows import windows
 
 Domain = Literal["wikipedia", "web"]
@@ -84,33 +84,33 @@ def read_triviaqa(
             f"needs the documents. Received: no folder {documents}", path=path, record="evidence"
         )
 
-    def read(report: Report) -> Iterator[Example]:
+    def read(account: Account) -> Iterator[Example]:
         with open_binary(path) as file:
             for number, record in json_items(file, path, "Data", "question"):
                 try:
                     question = _Question(record, RecordLocation(path, f"question {number}"))
                     files = question.files(domain)
                 except RecordError as error:
-                    report.error(error)
+                    account.error(error)
                     continue
                 if not files:
-                    report.note("questions without documents")
+                    account.note("questions without documents")
                 for index, (folder, name) in enumerate(files):
                     if name in [other for _, other in files[:index]]:
-                        report.note("documents that a question names twice")
+                        account.note("documents that a question names twice")
                         continue
                     document = _document(documents / folder, name)
                     if document is None:
-                        report.note("documents that are not in the folder")
+                        account.note("documents that are not in the folder")
                         continue
                     text = document.read_text(encoding="utf-8-sig", errors="replace")
                     try:
-                        example = question.example(name, text, style, passage_words, report)
+                        example = question.example(name, text, style, passage_words, account)
                     except ValueError as error:  # the texts are no valid Unicode
-                        report.error(question.location.error(str(error)))
+                        account.error(question.location.error(str(error)))
                         break
                     if example is not None:
-                        report.location = RecordLocation(
+                        account.location = RecordLocation(
                             path, f"question {number}, document {name!r}"
                         )
                         yield example
@@ -157,11 +157,11 @@ class _Question:
         ]
 
     def example(
-        self, name: str, text: str, style: str, size: int, report: Report
+        self, name: str, text: str, style: str, size: int, account: Account
     ) -> Example | None:
         spans = windows(text, size, 1)
         if not spans:
-            report.note("documents without words")
+            account.note("documents without words")
             return None
         [(start, end)] = spans
         passage = text[start:end]
@@ -170,7 +170,7 @@ class _Question:
             return unanswered
         span = _first(passage, self.aliases)
         if span is None:
-            report.note("documents whose beginning contains no answer")
+            account.note("documents whose beginning contains no answer")
             return None
         return replace(
             unanswered,

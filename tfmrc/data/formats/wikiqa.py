@@ -7,7 +7,7 @@ from os import PathLike
 from tfmrc.data.example import Example, Span
 from tfmrc.data.formats.fields import RecordLocation, short
 from tfmrc.data.formats.registry import register_format
-from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_text
+from tfmrc.data.stream import Account, ExampleStream, OnError, RecordError, open_text
 
 COLUMNS = (
     "QuestionID", "Question", "DocumentID", "DocumentTitle", "SentenceID", "Sentence", "Label",
@@ -52,7 +52,7 @@ def read_wikiqa(
     Reference: Yang et al. 2015; Xiao et al. 2018 (DAANET), Table 1.
     """
 
-    def read(report: Report) -> Iterator[Example]:
+    def read(account: Account) -> Iterator[Example]:
         with open_text(path, newline="\n") as file:
             header = tuple(file.readline().rstrip("\r\n").split("\t"))
             if header != COLUMNS:
@@ -65,9 +65,9 @@ def read_wikiqa(
             name = None
             for name, group in groupby(rows, key=lambda row: row[1][0]):
                 numbered = list(group)
-                with report.checked():
+                with account.checked():
                     example = _example(name, numbered, style, path)
-                    report.location = RecordLocation(path, f"line {numbered[0][0]}")
+                    account.location = RecordLocation(path, f"line {numbered[0][0]}")
                     yield example
             if name is None:
                 raise RecordError("contains no question", path=path, record="file")

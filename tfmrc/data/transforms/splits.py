@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from tfmrc.data.example import Example
-from tfmrc.data.stream import ExampleStream, Report
+from tfmrc.data.stream import Account, ExampleStream
 
 Kind = TypeVar("Kind")
 
@@ -53,14 +53,14 @@ def split_by_group(
     name = group_of if key is None else key
 
     def part(selected: bool) -> ExampleStream:
-        def read(report: Report) -> Iterator[Example]:
+        def read(account: Account) -> Iterator[Example]:
             try:
                 for example in examples:
                     if (group_number(name(example), seed) < share) == selected:
                         yield example
             finally:
                 if isinstance(examples, ExampleStream):
-                    report.take(examples.report)
+                    account.take(examples.account)
 
         return ExampleStream(read)
 

@@ -1,7 +1,7 @@
 """References: the texts and labels against which predictions are scored."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,7 @@ class Reference:
 
 
 def read_references(
-    path: str | Path, *, style: str | None = None, split: str | None = None
+    path: str | Path, *, style: str | None = None, split: str | None = None, **options: Any
 ) -> dict[str, Reference]:
     """Reads references by id from a file, whose form is detected from its content.
 
@@ -64,6 +64,7 @@ def read_references(
             Default: None.
         split: str or None. NarrativeQA's `set` column (`"train"`, `"valid"`, `"test"`).
             Default: None.
+        **options: `columns`, `blank_answers` and `on_error`, as of `tfmrc.data.read_file`.
 
     Raises:
         ValueError: If the form is unknown, a record is broken, an id is repeated, or a style is
@@ -81,10 +82,10 @@ def read_references(
     if "answers" in first and not {"question", "passages"} & first.keys():
         return _unique(path, _answers_only(path))
     styles: set[str] = set()
-    options: dict[str, Any] = {} if split is None else {"split": split}
+    given = {name: value for name, value in (options | {"split": split}).items() if value}
 
     def references() -> Iterator[Reference]:
-        for example in read_file(path, labels="texts", **options):
+        for example in read_file(path, labels="texts", **given):
             styles.update(example.answers)
             if style is None and len(example.answers) > 1:
                 raise ValueError(
@@ -130,3 +131,36 @@ def _answers_only(path: str | Path) -> Iterator[Reference]:
         key = record["query_id"] if "query_id" in record else location.text(record, "id")
         answerable = bool(answers) and NO_ANSWER not in answers
         yield Reference(str(key), tuple(answers), answerable=answerable)
+
+
+def question_references(examples: Sequence[Example]) -> dict[str, list[str]]:
+    """Returns the reference questions of each example, by id.
+
+    The reference of an example with an answer is its own question. Without answers, all questions
+    about the same text are references.
+    """
+    by_text: dict[str, list[str]] = {}
+    for example in examples:
+        if not example.answers:
+            by_text.setdefault(example.passages[0], []).append(example.question)
+    return {
+        example.id: [example.question] if example.answers else by_text[example.passages[0]]
+        for example in examples
+    }
+
+
+def answer_references(examples: Iterable[Example], style: str | None) -> dict[str, list[str]]:
+    """Returns the reference answers of each example, by id; of all styles if `style` is None.
+
+    Examples without such an answer are left out.
+    """
+    references = {}
+    for example in examples:
+        answers = (
+            [text for texts in example.answers.values() for text in texts]
+            if style is None
+            else list(example.answers.get(style, ()))
+        )
+        if answers:
+            references[example.id] = answers
+    return references

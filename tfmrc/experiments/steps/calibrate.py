@@ -4,12 +4,12 @@ import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from tfmrc.evaluation import CalibrationReport, plot_calibration
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.loaded import open_model
-from tfmrc.experiments.sources import read_questions
+from tfmrc.experiments.tables.reading import Reading, read_questions
 from tfmrc.predictors.load import not_a_model
 from tfmrc.storage.folders import new_folder
 from tfmrc.storage.manifest import manifest_of
@@ -25,7 +25,7 @@ def calibrate(
     *,
     precision: float = 0.9,
     options: Mapping[str, Any] | None = None,
-    columns: Mapping[str, Any] | None = None,
+    **reading: Unpack[Reading],
 ) -> CalibrationReport:
     """Fits the calibration of a predictor and writes it, with its report, into its folder.
 
@@ -39,8 +39,7 @@ def calibrate(
         precision: float. Share of right answers among the confident ones. Default: 0.9.
         options: dict or None. Options of the predictor, beside those of a run's settings.
             Default: None.
-        columns: dict or None. Columns of a table with other names, as in
-            `{"question": "Frage", "passages": "Text"}`. Default: None.
+        **reading: As of `tfmrc.experiments.evaluate`.
 
     Raises:
         FileNotFoundError: If the folder is none of these.
@@ -49,8 +48,10 @@ def calibrate(
     if not Path(folder).is_dir():  # also a name of Hugging Face's hub
         raise FileNotFoundError(not_a_model(folder))
     model = open_model(folder, options)
-    blank = model.blank_answers
-    examples = read_questions(questions, columns, model.columns, blank_answers=blank)
+    usual = model.table_options
+    rows, account = read_questions(questions, labels="texts", usual=usual, **reading)
+    examples = list(rows.examples)
+    account.print(Path(questions).name)
     print(f"answering {len(examples):,} questions", flush=True)
     report: CalibrationReport = model.predictor.calibrate(
         examples, precision=precision, **model.options

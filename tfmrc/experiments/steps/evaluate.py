@@ -5,10 +5,9 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Unpack
 
-from tfmrc.data import Example, RecordError
-from tfmrc.data.stream import OnError
+from tfmrc.data import Example
 from tfmrc.evaluation import Report, Scores, mean_of_runs, summary
 from tfmrc.evaluation.metrics.rules import check_rules
 from tfmrc.experiments import pictures, run_folder as folders
@@ -31,11 +30,8 @@ from tfmrc.experiments.scoring import (
     score_source,
 )
 from tfmrc.experiments.settings import Evaluation, Experiment, Source, read_settings
-from tfmrc.experiments.sources import (
-    data_folder,
-    print_broken_records,
-    read_questions,
-)
+from tfmrc.experiments.sources import data_folder
+from tfmrc.experiments.tables.reading import Reading, read_questions
 from tfmrc.utils.progress import show_progress
 
 __all__ = ["evaluate", "verdict"]
@@ -53,8 +49,7 @@ def evaluate(
     seeds: Sequence[int] | None = None,
     rules: str = "plain",
     options: Mapping[str, Any] | None = None,
-    columns: Mapping[str, Any] | None = None,
-    on_error: OnError = "raise",
+    **reading: Unpack[Reading],
 ) -> list[Report]:
     """Answers test examples and scores the answers.
 
@@ -86,9 +81,8 @@ def evaluate(
             exact match and F1 alone, or `adversarial`. Default: "plain".
         options: dict or None. Options of the predictor for `questions`, such as `num_beams`.
             Default: None, those of a run's settings.
-        columns: dict or None. Columns of a table with other names, as in
-            `{"question": "Frage", "passages": "Text"}`. Default: None.
-        on_error: str. `"skip"` leaves broken records of `questions` out. Default: `"raise"`.
+        **reading: How `questions` are read: `columns`, `blank_answers` and `on_error` of
+            `tfmrc.experiments.tables.reading.read_questions`.
 
     Returns:
         The reports; those of a grid's table come last.
@@ -100,7 +94,7 @@ def evaluate(
         RunLockedError: If another process evaluates one of the runs.
     """
     if questions is not None:
-        return [_evaluate_file(folder, Path(questions), output, rules, options, columns, on_error)]
+        return [_evaluate_file(folder, Path(questions), output, rules, options, reading)]
     root = Path(folder)
     experiment = read_settings(root / folders.CONFIG) if settings is None else settings
     check_experiment(experiment)
@@ -288,19 +282,15 @@ def _evaluate_file(
     output: str | Path | None,
     rules: str,
     options: Mapping[str, Any] | None,
-    columns: Mapping[str, Any] | None,
-    on_error: OnError,
+    reading: Reading,
 ) -> Report:
     """Scores a predictor on the questions of a file; see `evaluate`."""
     check_rules(rules)
     model = open_model(folder, options)
-    blank, of_run = model.blank_answers, model.settings
-    records = read_questions(
-        questions, columns, model.columns, on_error, labels="texts", blank_answers=blank
-    )
-    examples = [record for record in records if isinstance(record, Example)]
-    errors = [record for record in records if isinstance(record, RecordError)]
-    print_broken_records(len(errors), errors, "are left out")
+    of_run, usual = model.settings, model.table_options
+    rows, account = read_questions(questions, labels="texts", usual=usual, **reading)
+    examples = list(rows.examples)
+    account.print(questions.name)
     if not any(example.answers for example in examples):
         raise ValueError(f"Scores need answers. Received: none in {questions}")
     predictor, chosen, digest = model.predictor, model.options, model.digest

@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from tfmrc import data
-from tfmrc.data import Example, ExampleStream, Report, read_file
-from tfmrc.data.formats.rows import BlankAnswers
-from tfmrc.data.formats.tables import Columns
-from tfmrc.data.stream import OnError
+from tfmrc.data import Account, Example
+from tfmrc.data.formats.detect import file_format
 from tfmrc.data.transforms.sentences import words
 from tfmrc.data.transforms.splits import group_number, group_of
 from tfmrc.encoders.presets import check_preset
@@ -21,7 +19,7 @@ from tfmrc.experiments.counts import few_questions
 from tfmrc.experiments.recipes import find_recipe
 from tfmrc.experiments.run_folder import trained_folder
 from tfmrc.experiments.settings import Split, read_settings
-from tfmrc.experiments.sources import print_broken_records, source_format
+from tfmrc.experiments.tables.reading import Reading, Rows, read_questions
 from tfmrc.predictors.ready.reader import READY
 from tfmrc.utils.arguments import suggestion
 from tfmrc.utils.files import write_text
@@ -59,10 +57,8 @@ def init(
     data: str | Path,
     test: str | Path | None = None,
     test_share: float = 0.2,
-    columns: Columns | None = None,
     encoder: str = READY,
-    on_error: OnError = "raise",
-    blank_answers: BlankAnswers = "unknown",
+    **reading: Unpack[Reading],
 ) -> str:
     """Writes a recipe that trains a model on a file of questions, with a comment per value.
 
@@ -80,15 +76,11 @@ def init(
         test: str, path or None. The file to report on. Default None: a part of `data`.
         test_share: float. Share of `data` to report on, if there is no `test`: documents if there
             are enough, else single questions. Default: 0.2.
-        columns: dict. Columns of a table whose names are not recognised, as in
-            `tfmrc.data.read_table`. Default None.
         encoder: str. What the model starts from: `"ready"`, the reader of English that comes with
             tfmrc (for other models its encoder), another pretrained encoder, such as `"minilm"`, or
             `"none"`. Default: `"ready"`.
-        on_error: str. `"skip"` leaves broken records out, here and in the recipe.
-            Default: `"raise"`.
-        blank_answers: str. Whether a blank answer is `"unknown"`, or says that there is `"none"`.
-            Default: `"unknown"`.
+        **reading: How the data is read, here and in the recipe: `columns`, `blank_answers` and
+            `on_error` of `tfmrc.experiments.tables.reading.read_questions`.
 
     Returns:
         A summary of the data and the next commands.
@@ -108,21 +100,17 @@ def init(
         raise ValueError(f"{model} is an encoder and one layer. Received: encoder={encoder!r}")
     if encoder != "none" and trained_folder(encoder) is None:
         check_preset(encoder)
-    source = source_format(Path(data), columns)
+    source = file_format(data, reading.get("columns"))
     spans = model != "masque"
-    options: dict[str, Any] = {} if on_error == "raise" else {"on_error": on_error}
-    if blank_answers != "unknown":
-        options["blank_answers"] = blank_answers
-    stream = read_file(data, columns=columns, **options)
-    statistics = _Statistics.of(stream, spans)
-    print_broken_records(stream.skipped, stream.report.errors, "are left out")
+    options = {name: value for name, value in reading.items() if value}
+    rows, account = read_questions(data, **reading)
+    statistics = _Statistics.of(rows, spans)
+    account.print(Path(data).name)
     statistics.check(model)
     statistics.test_share = 0.0 if test is not None else test_share
     if test is not None:
         styles = [*statistics.styles][: 1 if spans else None]
-        _check_test(test, data, source, columns, styles, options)
-    if columns:
-        options = {"columns": columns, **options}
+        _check_test(test, data, source, styles, reading)
     text = _recipe(target.stem, model, source, Path(data), test, options, encoder, statistics)
     write_text(target, text)
     return _next_steps(target, model, encoder, test, statistics)
@@ -132,9 +120,8 @@ def _check_test(
     test: str | Path,
     train: str | Path,
     source: str,
-    columns: Columns | None,
     styles: Sequence[str],
-    options: Mapping[str, Any],
+    reading: Reading,
 ) -> None:
     """Raises a ValueError if nothing could be scored on a test file, or it is the training file."""
     if Path(test).samefile(train):
@@ -142,12 +129,12 @@ def _check_test(
             "The test file is the training file; without --test a part of it is held out. "
             f"Received: --test {test}"
         )
-    test_source = source_format(Path(test), columns)
+    test_source = file_format(test, reading.get("columns"))
     if test_source != source:
         raise ValueError(
             f"Training and test file have one form. Received: {source}, and {test_source} in {test}"
         )
-    tested = _Statistics.of(read_file(test, columns=columns, **options))
+    tested = _Statistics.of(read_questions(test, **reading)[0])
     if not set(styles) & set(tested.styles):
         raise ValueError(
             f"The test file has no answers of the style{'s' * (len(styles) > 1)} "
@@ -171,8 +158,6 @@ def _next_steps(
     if model in ("maxout_pointer_qg", "daanet"):
         commands.append(f'  tfmrc ask {run} --passage "..." --answer "..."')
     lines = [statistics.describe()]
-    if "blank answers (unknown)" in statistics.report.notes:
-        lines.append('`--blank-answers none` reads a blank answer as "no answer".')
     lines += [f"Wrote {target}. Next:", *commands]
     if model not in ("san", READER):
         longest, lengths = statistics.length("passage", *PASSAGE), statistics.lengths["passage"]
@@ -226,7 +211,7 @@ class _Statistics:
     ranked: int = 0
     test_share: float = 0.0
     groups: Counter[str] = field(default_factory=Counter)  # with their questions
-    report: Report = field(default_factory=Report)
+    account: Account = field(default_factory=Account)
     ids: list[str] = field(default_factory=list)
     documents: set[str] = field(default_factory=set)
     styles: dict[str, None] = field(default_factory=dict)
@@ -236,9 +221,9 @@ class _Statistics:
     )
 
     @classmethod
-    def of(cls, examples: ExampleStream, spans: bool = False) -> "_Statistics":
+    def of(cls, rows: Rows, spans: bool = False) -> "_Statistics":
         statistics = cls()
-        for example in examples:
+        for example in rows.examples:
             statistics.examples += 1
             statistics.answered += bool(example.answers)
             statistics.located += bool(example.spans)
@@ -255,7 +240,7 @@ class _Statistics:
             statistics.num_passages = max(statistics.num_passages, len(example.passages))
             if statistics.examples <= LOOKED_AT:
                 statistics._measure(example)
-        statistics.report = examples.report
+        statistics.account = rows.account
         return statistics
 
     def _measure(self, example: Example) -> None:
@@ -325,7 +310,7 @@ class _Statistics:
             parts.append(f"{self.unanswerable:,} that the passages do not answer")
         if self.documents:
             parts.append(f"{len(self.documents):,} documents")
-        parts += [f"{count:,} {what}" for what, count in self.report.notes.items()]
+        parts += [f"{count:,} {what}" for what, count in self.account.notes.items()]
         return ", ".join(parts)
 
 

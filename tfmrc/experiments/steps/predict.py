@@ -3,10 +3,9 @@
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from tfmrc.data import Example, RecordError
-from tfmrc.data.stream import OnError
 from tfmrc.evaluation import Prediction
 from tfmrc.experiments.answering import (
     WINDOW,
@@ -15,7 +14,7 @@ from tfmrc.experiments.answering import (
     write_answers,
 )
 from tfmrc.experiments.loaded import open_model
-from tfmrc.experiments.sources import print_broken_records, question_stream
+from tfmrc.experiments.tables.reading import Reading, read_questions
 from tfmrc.predictors.results.result import not_found
 from tfmrc.utils.pipes import print_json, print_text
 from tfmrc.utils.progress import show_progress
@@ -34,8 +33,7 @@ def predict(
     options: Mapping[str, Any] | None = None,
     task: str | None = None,
     form: Form | None = None,
-    columns: Mapping[str, Any] | None = None,
-    on_error: OnError = "skip",
+    **reading: Unpack[Reading],
 ) -> list[RecordError]:
     """Predicts the examples of a file, of which nothing but question and passages must be right.
 
@@ -55,10 +53,8 @@ def predict(
         form: str or None. Format of standard output: `answers` (only the texts), `full` (JSON
             lines) or `squad` (one JSON object from id to text). Default: the texts on a terminal,
             JSON lines elsewhere.
-        columns: dict or None. Columns of a table with other names, as in
-            `{"question": "Frage", "passages": "Text"}`. Default: None.
-        on_error: str. `"skip"` leaves a broken record in its place, with `error` in place of an
-            answer; `"raise"` raises a `RecordError`. Default: `"skip"`.
+        **reading: As of `tfmrc.experiments.evaluate`; but by default a broken record gets an
+            `error` in place of an answer (`on_error="skip"`).
 
     Returns:
         The first 20 errors of broken records; their number and the first five are also printed on
@@ -74,11 +70,13 @@ def predict(
             raise ValueError(f"A file holds the full form. Received: --format {form}")
         _check_output(Path(output), Path(questions))
     model = open_model(folder, options)
-    stream = question_stream(questions, columns, model.columns, on_error, labels="none")
+    reading["on_error"] = reading.get("on_error") or "skip"
+    usual = model.table_options
+    rows, account = read_questions(questions, labels="none", usual=usual, **reading)
     predictor, name = model.predictor, model.predictor.task(task).name
 
     def read() -> Iterator[Example | RecordError]:
-        return askable(predictor, name, stream.records())
+        return askable(predictor, name, rows)
 
     if output is not None:
         write_answers(
@@ -98,8 +96,8 @@ def predict(
         )
         with show_progress(not is_terminal):
             _print(predictions, form or ("answers" if is_terminal else "full"))
-    print_broken_records(stream.skipped, stream.report.errors, "have no answer")
-    return stream.report.errors
+    account.print(Path(questions).name)
+    return account.errors
 
 
 def _check_output(output: Path, questions: Path) -> None:

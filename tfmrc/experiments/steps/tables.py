@@ -5,15 +5,14 @@ import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from tfmrc.data import Example, RecordError, read_file, read_table, with_exact_spans
+from tfmrc.data import Example, RecordError, read_table, with_exact_spans
 from tfmrc.data.formats.tables import NAMES, field_columns, save_sheet
-from tfmrc.data.stream import OnError
 from tfmrc.evaluation import read_predictions
 from tfmrc.experiments.loaded import open_model
-from tfmrc.experiments.sources import print_broken_records
 from tfmrc.experiments.steps.predict import predict
+from tfmrc.experiments.tables.reading import Reading, read_questions
 from tfmrc.utils.files import replacing
 from tfmrc.utils.pipes import print_json
 from tfmrc.utils.progress import show_progress
@@ -31,8 +30,7 @@ def predict_table(
     output: str | Path,
     *,
     sort: bool = False,
-    columns: Mapping[str, Any] | None = None,
-    **options: Any,
+    **how: Any,
 ) -> list[RecordError]:
     """Predicts the examples of a file into a table, which `tfmrc init` reads as training data.
 
@@ -41,7 +39,7 @@ def predict_table(
     table is written, `OUTPUT.jsonl` has the predictions, from which the same command goes on.
 
     Args:
-        folder, questions, columns, **options: As of `tfmrc.experiments.predict`.
+        folder, questions, **how: As of `tfmrc.experiments.predict`.
         output: str or path. A file `.csv`, `.tsv` or `.xlsx` (needs openpyxl) that does not exist.
         sort: bool. Whether the least certain answers come first. Default: False.
 
@@ -53,17 +51,16 @@ def predict_table(
     """
     target = _new(output)
     predictions = target.with_name(f"{target.name}.jsonl")
-    errors = predict(folder, questions, predictions, columns=columns, **options)
-    found = read_predictions(predictions)
-    usual = open_model(folder).columns
-    given: dict[str, Any] = {"columns": columns or usual, "columns_optional": not columns}
-    stream = read_file(questions, **given, labels="none", on_error="skip")
-    rows = (
-        _row(found[example.id].answer, found[example.id].scores, example, _cells(stream))
-        for example in stream
+    errors = predict(folder, questions, predictions, **how)
+    found, usual = read_predictions(predictions), open_model(folder).table_options
+    given = {name: how[name] for name in ("columns", "blank_answers") if name in how}
+    rows, _ = read_questions(questions, labels="none", usual=usual, on_error="skip", **given)
+    table = (
+        _row(found[example.id].answer, found[example.id].scores, example, rows.cells)
+        for example in rows.examples
         if example.id in found  # a model that asks needs an answer
     )
-    _write(target, rows, sort)
+    _write(target, table, sort)
     predictions.unlink()
     return errors
 
@@ -76,8 +73,7 @@ def ask_table(
     *,
     sort: bool = False,
     options: Mapping[str, Any] | None = None,
-    columns: Mapping[str, Any] | None = None,
-    on_error: OnError = "skip",
+    **reading: Unpack[Reading],
 ) -> list[RecordError]:
     """Asks about the passages of a table without questions.
 
@@ -85,7 +81,7 @@ def ask_table(
     asks about.
 
     Args:
-        folder, options, columns, on_error: As of `tfmrc.experiments.predict`.
+        folder, options, **reading: As of `tfmrc.experiments.predict`.
         passages: str or path. The table.
         output: str, path or None. As of `predict_table`; None for JSON lines on standard output.
         sort: bool. Whether the least probable questions come first. Default: False.
@@ -97,10 +93,11 @@ def ask_table(
         RecordError: If the model does not ask, or finds no answers and is given none.
     """
     target = None if output is None else _new(output)
-    known = field_columns(passages, columns or {})
+    columns, on_error = reading.pop("columns", None) or {}, reading.pop("on_error", None) or "skip"
+    known = field_columns(passages, columns)
     read_as = {**known, "question": known["passages"]}
-    stream = read_table(passages, columns=read_as, on_error=on_error)
-    stream.labels = "none"
+    reading |= {"columns": read_as, "on_error": on_error}
+    rows, account = read_questions(passages, labels="none", **reading)
     model = open_model(folder, options)
     predictor, chosen = model.predictor, model.options
     tasks = [task for task in predictor.tasks if task.target == "question"]
@@ -110,9 +107,9 @@ def ask_table(
     read: deque[tuple[Example, Mapping[str, Any]]] = deque()
 
     def examples() -> Iterator[Example]:
-        for example in stream:
+        for example in rows.examples:
             for found in with_exact_spans([example], "span") if "answers" in known else [example]:
-                read.append((found, _cells(stream)))
+                read.append((found, rows.cells))
                 yield found
 
     if "answers" in known:
@@ -121,15 +118,10 @@ def ask_table(
         given = (example.passages[0] for example in examples())
         results = predictor.generate_from_passage(given, **chosen)
     asked = ((read.popleft(), several) for several in results)
-    rows = (_row(one.text, one.to_json(), *about) for about, several in asked for one in several)
-    _write(target, rows, sort)
-    print_broken_records(stream.skipped, stream.report.errors, "are left out")
-    return stream.report.errors
-
-
-def _cells(stream: Any) -> Mapping[str, Any]:
-    """Returns the columns of the row that a stream has read last."""
-    return getattr(stream.report.location, "cells", {})
+    table = (_row(one.text, one.to_json(), *about) for about, several in asked for one in several)
+    _write(target, table, sort)
+    account.print(Path(passages).name)
+    return account.errors
 
 
 def _row(

@@ -1,0 +1,1 @@
+"""Users' tables: one reading for every command, and the tables that `tfmrc predict` writes."""

@@ -1,0 +1,150 @@
+"""The one reading of a user's table: the same options and the same account of rows everywhere."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from inspect import signature
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+from tfmrc.data import Account, Example, ExampleStream, RecordError, read_file
+from tfmrc.data.formats.registry import find_format
+from tfmrc.data.formats.rows import BlankAnswers
+from tfmrc.data.stream import Labels, OnError
+from tfmrc.experiments.settings import Experiment
+
+
+class Reading(TypedDict, total=False):
+    """The options of reading a table, the same in every command; see `read_questions`."""
+
+    columns: Mapping[str, Any] | None
+    blank_answers: BlankAnswers | None
+    on_error: OnError | None
+
+
+BLANK = "blank answer (see --blank-answers)"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a user's files, which every pass reads again.
+
+    Iteration yields the examples and, where broken rows are skipped, their errors in their place.
+
+    Attributes:
+        stream: `ExampleStream`. The rows of all files.
+        account: `Account`. The account of the latest pass.
+    """
+
+    stream: ExampleStream
+    account: Account
+
+    def __iter__(self) -> Iterator[Example | RecordError]:
+        self.account.clear()
+        for record in self.stream.records(self.account):
+            if isinstance(record, RecordError) or self.account.labels == "none" or _known(record):
+                yield record
+            else:
+                self.account.leave_out(BLANK)
+
+    @property
+    def examples(self) -> Iterator[Example]:
+        """The examples, without the errors of broken rows."""
+        return (record for record in self if isinstance(record, Example))
+
+    @property
+    def cells(self) -> Mapping[str, Any]:
+        """The cells of the latest row by column; none if the file is not a table."""
+        return getattr(self.account.location, "cells", {})
+
+
+def _known(example: Example) -> bool:
+    """Returns True if the row can train or test something."""
+    return bool(example.answers) or (example.answerable, example.relevance) != (None, None)
+
+
+def read_questions(
+    files: str | Path | Sequence[str | Path],
+    *,
+    labels: Labels = "all",
+    usual: Mapping[str, Any] | None = None,
+    columns: Mapping[str, Any] | None = None,
+    blank_answers: BlankAnswers | None = None,
+    on_error: OnError | None = None,
+) -> tuple[Rows, Account]:
+    """Returns the rows of a user's files, and the account of them, which each pass renews.
+
+    Args:
+        files: str, path or list of them. Files of any format of `tfmrc.data.read_file`.
+        labels: str. What must be right beside question and passages: `"all"` (training),
+            `"texts"` (scores) or `"none"` (prediction). Default: `"all"`.
+        usual: dict or None. The options that the run's own table was read with, `table_options` of
+            a `Loaded`. Its columns are used as far as a table has them. Default: None.
+        columns: dict or None. The columns of a table with other names, which it must have, as in
+            `{"question": "Frage", "passages": "Text"}`. Default: None.
+        blank_answers: str or None. Whether a blank answer is `"unknown"` (its row is left out
+            where answers are needed), or means that there is `"none"`. Default: as `usual` says,
+            else unknown; none in a table that `tfmrc predict` wrote.
+        on_error: str or None. `"skip"` yields the error of a broken row in its place, `"raise"`
+            raises it. Default: `"raise"`.
+
+    Raises:
+        FileNotFoundError: If a file does not exist.
+        ValueError: If the format is unknown; while reading, if two rows have the same id, a row is
+            broken, or a column is missing.
+
+    Example:
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "q.csv"
+    >>> _ = path.write_text("question,passage,answer\\nWho flew?,An owl flew.,owl\\nWho?,A cat.,")
+    >>> rows, account = read_questions(path)
+    >>> [example.question for example in rows]
+    ['Who flew?']
+    >>> print(account)
+    2 questions read, 1 used; 1 skipped: blank answer (see --blank-answers)
+    """
+    usual, on_error = usual or {}, on_error or "raise"
+    several = [files] if isinstance(files, str | Path) else files
+    streams = [
+        read_file(
+            file,
+            columns=columns or usual.get("columns"),
+            columns_optional=not columns,
+            blank_answers=blank_answers or usual.get("blank_answers", "unknown"),
+        )
+        for file in several
+    ]
+
+    def read(account: Account) -> Iterator[Example]:
+        for stream in streams:
+            yield from stream.read(account)
+
+    account = Account(on_error, labels)
+    return Rows(ExampleStream(read, on_error), account), account
+
+
+def with_table_options(experiment: Experiment, **options: Unpack[Reading]) -> Experiment:
+    """Returns the experiment with these options in place of those of its sources.
+
+    Args:
+        experiment: `Experiment`. The experiment.
+        **options: See `Reading`. None keeps what a source says, and so does a source whose format
+            has no such option.
+
+    Raises:
+        ValueError: If no source has such an option.
+    """
+    given = {name: value for name, value in options.items() if value}
+    sources, left = [], set(given)
+    for source in experiment.sources:
+        has = set(signature(find_format(source.format).reader).parameters) & set(given)
+        chosen = {name: given[name] for name in has}
+        sources.append(replace(source, options={**source.options, **chosen}) if has else source)
+        left -= has
+    if left:
+        name = min(left)
+        raise ValueError(
+            f"No source of the recipe has this option: {', '.join(s.format for s in sources)}. "
+            f"Received: --{name.replace('_', '-')} {given[name]}"
+        )
+    return replace(experiment, sources=tuple(sources)) if given else experiment

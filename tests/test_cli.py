@@ -14,7 +14,7 @@ from tests import fresh_python
 from tfmrc import cli, training
 from tfmrc.cli import program
 from tfmrc.experiments.loaded import Loaded
-from tfmrc.predictors import GeneratedText, Word
+from tfmrc.predictors import GeneratedText, Task, Word
 from tfmrc.predictors.spans.span_answer import SpanAnswer
 
 SETTINGS = "{name: x, sources: [{format: squad, train: a.json}], model: {name: SAN}}"
@@ -66,6 +66,8 @@ def test_train_help_names_every_setting(capsys):
         ("train x.yaml --training.steps 5", "`--set training.steps=5`"),
         ("predict r", "--input"),
         ("answer x --question", "error: argument --question: expected one argument"),
+        (f"answer --question=q --passage {__file__}", f"use --passage-file {__file__}"),
+        ("ask x --passage-file no/where.txt", "no/where.txt cannot be read"),
     ],
 )
 def test_wrong_flags_are_named(capsys, arguments, message):
@@ -192,6 +194,25 @@ def test_an_answer_is_printed_as_the_output_can_show_it(encoding, terminal, prin
     assert cli.main(asked) == 0 and cli.main([*asked, "--json"]) == 0
     shown = output.buffer.getvalue().decode(encoding)
     assert shown.startswith(printed) and json.loads(shown[len(printed) :])["text"] == text
+
+
+def test_passages_are_read_from_text_files(tmp_path):
+    for name in ("owl", "cat"):
+        (tmp_path / name).write_text(f"{name}\n", encoding="utf-8-sig")
+    flags = [f"--passage-file={tmp_path / name}" for name in ("owl", "cat")]
+    options = program.parser().parse_args(["answer", "--question", "?", *flags])
+    assert options.passage == ["owl\n", "cat\n"]
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [("answer", "r answers questions and does not ask any"), ("question", "name one by --answer")],
+)
+def test_a_model_that_cannot_ask_without_an_answer(monkeypatch, capsys, target, message):
+    predictor = SimpleNamespace(tasks=[Task("ask", target)], options=dict)
+    monkeypatch.setattr(OPEN, lambda *_, **__: Loaded("x", Path(), predictor, {}))
+    status, _, error = output_of(capsys, "ask", "r", "--passage", "An owl flew.")
+    assert status == 1 and message in error
 
 
 def test_an_answer_is_printed_before_its_page_is_written(tmp_path, monkeypatch, capsys):

@@ -16,9 +16,7 @@ from tfmrc.utils.pipes import print_json, print_text
 def add_arguments(parser: ArgumentParser) -> None:
     asking.add_model(parser, "masque", default="ready")
     parser.add_argument("--question", type=utf8, required=True, help="the question")
-    parser.add_argument(
-        "--passage", type=utf8, action="append", required=True, help="a passage; may be repeated"
-    )
+    asking.add_passage(parser, "append")
     parser.add_argument("--style", help="a style of the model; default: the first one")
     parser.add_argument(
         "--html", metavar="FILE", help="write a page that shows the source of each word"

@@ -13,7 +13,7 @@ from tfmrc.utils.pipes import print_json, print_text
 
 def add_arguments(parser: ArgumentParser) -> None:
     asking.add_model(parser, "questions")
-    parser.add_argument("--passage", type=utf8, required=True, help="the passage")
+    asking.add_passage(parser)
     parser.add_argument(
         "--answer", type=utf8, help="what to ask about; default: answers that the model finds"
     )
@@ -21,6 +21,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     with asking.loaded(options.model, options.option) as (predictor, search):
+        tasks = getattr(predictor, "tasks", ())  # of a server nothing is known
+        if tasks and all(task.target == "answer" for task in tasks):
+            raise ValueError(
+                f"{options.model} answers questions and does not ask any. "
+                "Use a model that asks (MaxoutPointerQG, DAANet)."
+            )
         if options.answer is not None:
             best = predictor.ask(passage=options.passage, answer=options.answer, **search)
             questions = [best, *best.alternatives]
@@ -28,8 +34,8 @@ def run(options: Namespace) -> None:
             (questions,) = predictor.generate_from_passage([options.passage], **search)
         else:
             raise ValueError(
-                f"{type(predictor).__name__} finds no answers to ask about; pass --answer. "
-                "Received: no --answer"
+                f"{type(predictor).__name__} does not find answers to ask about; name one by "
+                "--answer."
             )
     if options.json:
         print_json([question.to_json() for question in questions])

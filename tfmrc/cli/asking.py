@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tfmrc.cli.parsing import add_imports, add_options, options_of
+from tfmrc.cli.parsing import add_imports, add_options, options_of, passage, text_of_file
 
 
 def add_model(parser: ArgumentParser, name: str, default: str | None = None) -> None:
@@ -22,6 +22,19 @@ def add_model(parser: ArgumentParser, name: str, default: str | None = None) -> 
     parser.add_argument("--json", action="store_true", help="print all outputs as JSON")
     add_options(parser)
     add_imports(parser)
+
+
+def add_passage(parser: ArgumentParser, action: str = "store") -> None:
+    """Adds `--passage` and `--passage-file`; with the action `append` both may be repeated."""
+    group = parser.add_mutually_exclusive_group(required=True)
+    for name, kind, metavar, what in (
+        ("--passage", passage, "TEXT", "a passage"),
+        ("--passage-file", text_of_file, "FILE", "a text file that is read as a passage"),
+    ):
+        note = "; may be repeated" if action == "append" else ""
+        group.add_argument(
+            name, type=kind, action=action, dest="passage", metavar=metavar, help=what + note
+        )
 
 
 @contextmanager

@@ -199,6 +199,23 @@ def settings_of_run(options: argparse.Namespace) -> Any:
     return experiments.read_settings(config, *options.set, *chosen)
 
 
+def passage(word: str) -> str:
+    """Returns a passage given on the command line, which must not be the name of a file."""
+    if os.path.isfile(os.path.expanduser(word)):
+        raise argparse.ArgumentTypeError(
+            f"{word} is a file, and --passage takes the text itself; use --passage-file {word}"
+        )
+    return utf8(word)
+
+
+def text_of_file(path: str) -> str:
+    """Returns the text of a file that the command line names."""
+    try:
+        return Path(path).expanduser().read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise argparse.ArgumentTypeError(f"{path} cannot be read: {error}") from error
+
+
 def utf8(word: str) -> str:
     """Returns an argument of the command line; bytes that are not UTF-8 become U+FFFD.
 

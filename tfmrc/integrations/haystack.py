@@ -70,7 +70,7 @@ class Reader:
             predictor.options(**self.options)  # raises before the first query
         elif self.options:
             raise ValueError(
-                "An export has the options that it was made with (`tfmrc export --set`). "
+                "An export has the options that it was made with (`tfmrc export --option`). "
                 f"Received: options={self.options!r}, model={self.model!r}"
             )
         self._predictor = predictor

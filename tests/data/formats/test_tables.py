@@ -162,6 +162,14 @@ def test_rows_of_json_may_have_other_columns_than_the_first():
     assert list(read_table(rows)) == expected
 
 
+def test_a_document_is_a_group_beside_a_passage_and_a_passage_otherwise():
+    row = {"question": "Who flew?", "document": "Owls", "text": "An owl flew."}
+    [example] = read_table([row])
+    assert (example.passages, example.group) == (("An owl flew.",), "Owls")
+    [example] = read_table([{"question": "Who flew?", "document": "An owl flew."}])
+    assert (example.passages, example.group) == (("An owl flew.",), None)
+
+
 def test_a_flag_of_relevance_is_of_the_passage_beside_it():
     columns = {"passages": ["p1", "p2", "p3"], "relevance": ["r1", "r2", "r3"]}
     row = {"question": "Who flew?", "p1": "", "p2": "An owl flew.", "p3": "A cat.",

@@ -24,7 +24,7 @@ from tfmrc.utils.progress import Progress
 NAMES: dict[str, tuple[str, ...]] = {
     "id": ("id", "question_id", "query_id", "qid"),
     "question": ("question", "query"),
-    "passages": ("passages", "passage", "context", "contexts", "paragraph", "document", "text"),
+    "passages": ("passages", "passage", "context", "contexts", "paragraph", "text", "document"),
     "answers": ("answers", "answer"),
     "answer_start": ("answer_start",),
     "spans": ("spans",),
@@ -32,7 +32,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "is_impossible": ("is_impossible",),
     "relevance": ("relevance",),
     "query_type": ("query_type",),
-    "group": ("group", "title", "document_id", "article"),
+    "group": ("group", "title", "document", "document_id", "article"),
 }
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx")
 EXAMPLE = '{"question": "Who flew?", "passage": "An owl flew.", "answer": "An owl"}'
@@ -87,8 +87,8 @@ def read_table(
     Fields of a row, which in JSON may differ from row to row:
 
     - `question`: text; also the column `query`.
-    - `passages`: a text or a list of texts; also `passage`, `context`, `paragraph`, `document`,
-      `text`.
+    - `passages`: a text or a list of texts; also `passage`, `context`, `paragraph`, `text`,
+      `document`.
     - `answers`: a text, a list of texts, `{"text": [...], "answer_start": [...]}` as in Hugging
       Face's SQuAD, a list of objects with `text` and `start` as in Label Studio, or a list of texts
       per style. This and all following fields are optional.
@@ -100,8 +100,8 @@ def read_table(
       for a blank cell it is unknown.
     - `relevance`: true or false per passage; with a column per passage, those of blank passages
       are left out, too.
-    - `group`: the document, which a split keeps in one part; also `title`, `document_id`,
-      `article`.
+    - `group`: the document, which a split keeps in one part; also `title`, `document`
+      beside a passage, `document_id`, `article`.
     - `id`: a text or a number; by default file and row (`questions.csv:2`), as errors name it, or
       the number of the row if there is no file.
 
@@ -340,7 +340,9 @@ def _fields(
     result: Fields = {}
     for field, known in NAMES.items():
         absent = [name for name in _names(columns.get(field)) if name not in row]
+        taken = _names(result.get("passages"))  # a `document` is a text, or the name of one
         present = [name if name in row else alike[name] for name in known if name in alike]
+        present = [name for name in present if name not in taken]
         if absent and is_first and not columns_optional:
             raise location.error(
                 "the table has no such column"

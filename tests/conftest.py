@@ -121,7 +121,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
     if "tfmrc.text.characters" in sys.modules:
-        sys.modules["tfmrc.text.characters"]._pages()  # a table, for all forked processes
+        sys.modules["tfmrc.text.characters"].class_table()  # a table, for all forked processes
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)  # graphs are many objects, of which few are garbage

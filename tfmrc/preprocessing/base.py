@@ -15,7 +15,7 @@ from tfmrc.preprocessing.span_labels import check_spans, warn_of_unread
 from tfmrc.preprocessing.styles import Styles
 from tfmrc.text.pickling import Pickled
 from tfmrc.text.subwords.tokenizer import SubwordTokenizer
-from tfmrc.text.vocabulary import FILE_NAME, Vectors, Vocabulary
+from tfmrc.text.vocabulary import FILE_NAME, Vocabulary, WordRows
 from tfmrc.text.words.counting import Record
 from tfmrc.text.words.detokenize import join_words, words_of_ids
 from tfmrc.text.words.tokenizer import Tokenizer
@@ -115,7 +115,7 @@ Received: pasage_length=9
         vocabulary_size: int | None = None,
         min_count: int = 1,
         num_oov_buckets: int = 0,
-        vectors: Vectors | None = None,
+        vectors: WordRows | None = None,
         **arguments: Any,
     ) -> Self:
         """Builds the vocabulary of the examples and the preprocessor.

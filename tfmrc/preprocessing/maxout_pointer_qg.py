@@ -282,7 +282,7 @@ def _answer_start(passage: tf.Tensor, answer: tf.Tensor, given: Any, tokens: Tok
 
 
 def _rows_and_positions(tokens: Tokens) -> tuple[tf.Tensor, tf.Tensor]:
-    row = tf.cast(row_of_values(tokens.starts), tf.int32)
+    row = row_of_values(tokens.starts)
     first = tf.cast(tf.gather(tokens.starts.row_starts(), row), tf.int32)
     return row, tf.range(tf.size(row)) - first
 

@@ -1,12 +1,12 @@
 """Character classes of code points, looked up in the graph."""
 
 import functools
-import sys
 import unicodedata
 
 import numpy as np
 import tensorflow as tf
 
+from tfmrc.text.code_points import NUM_CODES, CodePointTable
 from tfmrc.text.words.unspaced import UNSPACED
 
 # A space is 0, so that a padded neighbour reads as a space.
@@ -55,13 +55,12 @@ _SPECIAL = {
 _SKIN_TONES = (0x1F3FB, 0x1F3FF)
 _FLAGS = (0x1F1E6, 0x1F1FF)
 _ASSIGNED = ((0, 0x34000), (0xE0000, 0xE1000))  # other code points are private or unassigned
-_PAGE = 256
 
 
 @functools.cache
-def _table() -> np.ndarray:
-    """Returns the class of every code point, uint8."""
-    classes = np.full(sys.maxunicode + 1, SYMBOL, np.uint8)
+def class_table() -> CodePointTable:
+    """Returns the table of the classes, uint8."""
+    classes = np.full(NUM_CODES, SYMBOL, np.uint8)
     for first, last in _ASSIGNED:
         assigned = [*map(chr, range(first, last))]
         part = classes[first:last]
@@ -74,15 +73,7 @@ def _table() -> np.ndarray:
         classes[first : last + 1] = name
     for character, name in _SPECIAL.items():
         classes[ord(character)] = name
-    return classes
-
-
-@functools.cache
-def _pages() -> tuple[np.ndarray, np.ndarray]:
-    """Returns the distinct pages of 256 classes, flat, and the offset of each code page."""
-    # Pages as strings of bytes: with `axis`, `np.unique` compares single bytes, 100 times slower.
-    pages, page_of = np.unique(_table().view(f"V{_PAGE}"), return_inverse=True)
-    return pages.view(np.uint8), (page_of * _PAGE).astype(np.int32)
+    return CodePointTable(classes)
 
 
 def character_classes(code_points: tf.Tensor) -> tf.Tensor:
@@ -98,6 +89,4 @@ def character_classes(code_points: tf.Tensor) -> tf.Tensor:
         >>> print(character_classes(points).numpy())
         [1 3 0 6 2]
     """
-    pages, page_of = _pages()
-    page = tf.gather(page_of, code_points // _PAGE)
-    return tf.gather(pages, page + code_points % _PAGE)
+    return class_table().lookup(code_points)

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from tfmrc.text.rows import row_and_position
+
 TABLES = Path(__file__).parent / "tables" / "code_points.json"
 NUM_CODES = 0x110000
 _PAGE = 256
@@ -17,6 +19,9 @@ _PAGE = 256
 
 class CodePoints(NamedTuple):
     """The code points of R strings, one after the other.
+
+    Of the strings `["ab", "", "c"]` the fields are `points = [97, 98, 99]`, `row = [0, 0, 2]`,
+    `index = [0, 1, 0]` and `num_rows = 3`.
 
     Attributes:
         points: int32 `[N]`.
@@ -32,7 +37,7 @@ class CodePoints(NamedTuple):
 
     @classmethod
     def of(cls, texts: Any) -> "CodePoints":
-        """Decodes UTF-8 strings `[R]`; bytes that are no UTF-8 become U+FFFD.
+        """Decodes UTF-8 strings `[R]`; bytes that are not UTF-8 become U+FFFD.
 
         Example:
             >>> from tfmrc.text.code_points import CodePoints
@@ -41,10 +46,8 @@ class CodePoints(NamedTuple):
             (array([0, 0, 2], dtype=int32), array([0, 1, 0], dtype=int32))
         """
         texts = tf.convert_to_tensor(texts, tf.string)
-        decoded = tf.strings.unicode_decode(texts, "UTF-8")
-        row = tf.cast(decoded.value_rowids(), tf.int32)
-        first = tf.cast(tf.gather(decoded.row_starts(), row), tf.int32)
-        return cls(decoded.values, row, tf.range(tf.size(row)) - first, tf.shape(texts)[0])
+        decoded = tf.strings.unicode_decode(texts, "UTF-8")  # ragged [R, ..]
+        return cls(decoded.values, *row_and_position(decoded), tf.shape(texts)[0])
 
 
 def code_point_sizes(points: tf.Tensor) -> tf.Tensor:
@@ -53,30 +56,31 @@ def code_point_sizes(points: tf.Tensor) -> tf.Tensor:
 
 
 class CodePointTable:
-    """An integer for each code point, looked up in the graph.
+    """An integer or bool for each code point, looked up in the graph.
 
-    The table is stored in distinct pages of 256 code points.
+    The table is stored in distinct pages of 256 code points: the value of code point 0x4E07 is at
+    place 7 of the page that `page_of[0x4E]` names, which many other pages of ideographs share.
 
     Args:
-        values: int array `[0x110000]`.
+        values: int or bool array `[0x110000]`.
 
     Example:
         >>> import numpy as np
         >>> from tfmrc.text.code_points import NUM_CODES, CodePointTable
         >>> table = CodePointTable(np.arange(NUM_CODES) // 64)
         >>> table.lookup([[65, 0x4E00]]).numpy()
-        array([[  1, 312]], dtype=int32)
+        array([[  1, 312]])
     """
 
     def __init__(self, values: np.ndarray):
         pages: dict[bytes, int] = {}
-        rows = values.astype(np.int32).reshape(-1, _PAGE)
+        rows = values.reshape(-1, _PAGE)
         numbers = [pages.setdefault(row.tobytes(), len(pages)) for row in rows]
-        self._pages = np.frombuffer(b"".join(pages), np.int32)
+        self._pages = np.frombuffer(b"".join(pages), values.dtype)
         self._page_of = np.array(numbers, np.int32) * _PAGE
 
     def lookup(self, points: Any) -> tf.Tensor:
-        """Returns the integers of code points, int32 of the same shape."""
+        """Returns the values of code points, of the same shape."""
         points = tf.convert_to_tensor(points, tf.int32)
         page = tf.gather(self._page_of, points // _PAGE)
         return tf.gather(self._pages, page + points % _PAGE)
@@ -84,8 +88,20 @@ class CodePointTable:
 
 @functools.cache
 def tables() -> Mapping[str, Any]:
-    """Returns the measured properties of code points (`tools/code_points.py`)."""
-    result: dict[str, Any] = json.loads(TABLES.read_text(encoding="utf-8"))
+    """Returns the measured properties of code points (`tools/code_points.py`).
+
+    A property is a list of ranges, or a dict from code point to str. `nfkd` and `decompositions`
+    include the syllables of Hangul, which are decomposed by arithmetic and not in the file.
+    """
+    result = {
+        name: {int(code): text for code, text in value.items()}
+        if isinstance(value, dict)
+        else value
+        for name, value in json.loads(TABLES.read_text(encoding="utf-8")).items()
+    }
+    for code in range(0xAC00, 0xD7A4):
+        letters = unicodedata.normalize("NFD", chr(code))
+        result["decompositions"][code] = result["nfkd"][code] = letters
     return result
 
 
@@ -124,17 +140,13 @@ def ends_with_marks(texts: Any, row: tf.Tensor, ends: tf.Tensor) -> tf.Tensor:
         >>> ends_with_marks(["e\u0301a"], tf.constant([0]), tf.constant([[1, 3, -1]])).numpy()
         array([[ 2,  3, -1]], dtype=int32)
     """
-    points = tf.strings.unicode_decode(tf.convert_to_tensor(texts) + " ", "UTF-8")
-    others = tf.where(_marks_table().lookup(points.values) == 0)[:, 0]
-    first = tf.gather(points.row_starts(), row)[:, None]
-    index = tf.searchsorted(others, tf.reshape(first + tf.cast(ends, tf.int64), [-1]))
-    moved = tf.reshape(tf.gather(others, index), tf.shape(ends)) - first
+    # The space is where the end of a text stays that no other character follows.
+    points = tf.strings.unicode_decode(tf.convert_to_tensor(texts) + " ", "UTF-8")  # ragged [R, ..]
+    others = tf.where(~_marks_table().lookup(points.values))[:, 0]  # places of no marks, ascending
+    first = tf.gather(points.row_starts(), row)[:, None]  # [W, 1]
+    index = tf.searchsorted(others, tf.reshape(first + tf.cast(ends, tf.int64), [-1]))  # [W P]
+    moved = tf.reshape(tf.gather(others, index), tf.shape(ends)) - first  # [W, P]
     return tf.where(ends > 0, tf.cast(moved, tf.int32), ends)
-
-
-def decomposed_hangul() -> dict[int, str]:
-    """Returns the letters of the syllables of Hangul, which `tables` leaves out."""
-    return {code: unicodedata.normalize("NFD", chr(code)) for code in range(0xAC00, 0xD7A4)}
 
 
 def member(ranges: Iterable[tuple[int, int]]) -> np.ndarray:
@@ -171,8 +183,15 @@ class Characters(NamedTuple):
         return Characters(*(tf.gather(field, which) for field in self))
 
 
-def neighbours(values: tf.Tensor, steps: int, fill: int | bool) -> tf.Tensor:
-    """Returns for each position the value `steps` positions later; earlier, if negative.
+def int32(values: tf.Tensor) -> tf.Tensor:
+    """Returns numbers as int32; True is 1."""
+    return tf.cast(values, tf.int32)
+
+
+def neighbours(values: tf.Tensor, steps: int, fill: int | bool = 0) -> tf.Tensor:
+    """Returns for each position the value `steps` positions later, or earlier if negative.
+
+    Beyond the ends of `[M]` the value is `fill`.
 
     Example:
         >>> import tensorflow as tf
@@ -186,8 +205,34 @@ def neighbours(values: tf.Tensor, steps: int, fill: int | bool) -> tf.Tensor:
     return tf.pad(values, [[0, steps]], constant_values=fill)[steps:]
 
 
+def expand(
+    characters: Characters, counts: tf.Tensor, first: tf.Tensor, new_points: np.ndarray
+) -> tuple[Characters, tf.Tensor, tf.Tensor]:
+    """Replaces each character by `counts` others, which begin at `first` in `new_points`.
+
+    For "½a" with "1/2" for "½": `counts = [3, 1]`, `first = [0, -1]` and `new_points = "1/2"` give
+    `origin = [0, 0, 0, 1]`, `number = [0, 1, 2, 0]` and the characters "1/2a".
+
+    Args:
+        characters: `Characters`, M of them.
+        counts: int32 `[M]`.
+        first: int32 `[M]`; -1 where a character stays.
+        new_points: int32 array, not empty.
+
+    Returns:
+        N characters; int32 `[N]` the character that each one replaces; int32 `[N]` its number
+        among those that replace it.
+    """
+    origin = tf.repeat(tf.range(tf.size(counts)), counts)  # [N]
+    number = tf.range(tf.size(origin)) - tf.gather(tf.cumsum(counts) - counts, origin)  # [N]
+    result, first = characters.select(origin), tf.gather(first, origin)  # [N]
+    points = tf.gather(new_points, tf.where(first >= 0, first + number, 0))
+    points = tf.where(first >= 0, points, result.points)
+    return result._replace(points=points), origin, number
+
+
 class Replacements:
-    """Replaces characters by zero or more others, each alone.
+    """Replaces characters by zero or more others, each by itself.
 
     Args:
         replacements: dict from code point to str.
@@ -204,18 +249,13 @@ class Replacements:
     def __init__(self, replacements: Mapping[int, str]):
         counts = np.ones(NUM_CODES, np.int32)
         first = np.full(NUM_CODES, -1, np.int32)
-        flat: list[int] = []
-        for code, new in replacements.items():
-            counts[code], first[code] = len(new), len(flat)
-            flat += map(ord, new)
+        new_points: list[int] = []
+        for code, text in replacements.items():
+            counts[code], first[code] = len(text), len(new_points)
+            new_points += map(ord, text)
         self._counts, self._first = CodePointTable(counts), CodePointTable(first)
-        self._flat = np.array([*flat, 0], np.int32)
+        self._new_points = np.array([*new_points, 0], np.int32)
 
     def __call__(self, characters: Characters) -> Characters:
-        counts = self._counts.lookup(characters.points)
-        origin = tf.repeat(tf.range(tf.size(counts)), counts)
-        number = tf.range(tf.size(origin)) - tf.gather(tf.cumsum(counts) - counts, origin)
-        result = characters.select(origin)
-        first = self._first.lookup(result.points)
-        new = tf.gather(self._flat, tf.where(first >= 0, first + number, 0))
-        return result._replace(points=tf.where(first >= 0, new, result.points))
+        counts, first = (table.lookup(characters.points) for table in (self._counts, self._first))
+        return expand(characters, counts, first, self._new_points)[0]

@@ -3,15 +3,15 @@
 import tensorflow as tf
 
 from tfmrc.ops.ids import NUM_SPECIAL, UNK
+from tfmrc.text.words.matching import distinct_pairs
 
-NOT_FOUND = tf.int32.max
+_NOT_IN_SOURCE = tf.int32.max
 
 
 def first_positions(group: tf.Tensor, words: tf.Tensor, positions: tf.Tensor) -> tf.Tensor:
     """Returns the smallest position of each word within its group.
 
-    Equal words are found by hashing the words and then the (group, word) pairs, so time and memory
-    are linear in N.
+    Time and memory are linear in N.
 
     Args:
         group: int `[N]`, such as the index of the word's example.
@@ -26,11 +26,9 @@ def first_positions(group: tf.Tensor, words: tf.Tensor, positions: tf.Tensor) ->
         >>> first_positions([0, 0, 0, 1], ["a", "b", "a", "b"], [2, 3, 5, 9]).numpy()
         array([2, 3, 2, 9], dtype=int32)
     """
-    distinct, word = tf.unique(tf.convert_to_tensor(words, tf.string), out_idx=tf.int64)
-    pair = tf.cast(group, tf.int64) * tf.size(distinct, tf.int64) + word
-    pairs, index = tf.unique(pair)
+    index, count = distinct_pairs(group, words)
     positions = tf.cast(positions, tf.int32)
-    return tf.gather(tf.math.unsorted_segment_min(positions, index, tf.size(pairs)), index)
+    return tf.gather(tf.math.unsorted_segment_min(positions, index, count), index)
 
 
 def is_generable(input_ids: tf.Tensor, generation_vocabulary_size: int) -> tf.Tensor:
@@ -117,7 +115,7 @@ def target_extended_ids(
     first = first_positions(
         tf.concat([tf.gather_nd(tf.cast(group, tf.int64), copied), positions[:, 0]], axis=0),
         tf.concat([tf.gather_nd(words, copied), tf.gather_nd(source_words, positions)], axis=0),
-        tf.concat([tf.fill(tf.shape(copied)[:1], NOT_FOUND), offered], axis=0),
+        tf.concat([tf.fill(tf.shape(copied)[:1], _NOT_IN_SOURCE), offered], axis=0),
     )[: tf.shape(copied)[0]]
-    result = tf.where(first == NOT_FOUND, UNK, first)
+    result = tf.where(first == _NOT_IN_SOURCE, UNK, first)
     return tf.tensor_scatter_nd_update(input_ids, copied, result)

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from tfmrc.text.rows import row_of_values
+from tfmrc.text.checks import checked
+from tfmrc.text.rows import row_and_position
 from tfmrc.text.words.tokenizer import Tokens
 
 _static = ContextVar("static_shapes", default=False)
@@ -51,11 +52,10 @@ def cut_rows(tokens: Tokens, limits: tf.Tensor, firsts: tf.Tensor | None = None)
     """
     limits = tf.convert_to_tensor(limits, tf.int32)
     lengths = tf.cast(tokens.starts.row_lengths(), tf.int32)
-    row = tf.cast(row_of_values(tokens.starts), tf.int32)
-    first = tf.cast(tf.gather(tokens.starts.row_starts(), row), tf.int32)
+    row, position = row_and_position(tokens.starts)  # of all tokens, M of them
     firsts = tf.zeros_like(lengths) if firsts is None else firsts
-    position = tf.range(tf.size(row)) - first - tf.gather(firsts, row)
-    selected = tf.where((position >= 0) & (position < tf.gather(limits, row)))[:, 0]
+    position -= tf.gather(firsts, row)
+    selected = tf.where((position >= 0) & (position < tf.gather(limits, row)))[:, 0]  # [N]
     surface, compared, starts, ends = (tf.gather(field.values, selected) for field in tokens)
     return FlatTokens(
         surface,
@@ -167,9 +167,7 @@ def spread(values: tf.Tensor, row: tf.Tensor, column: tf.Tensor, shape: tuple) -
                [8, 0]], dtype=int32)
     """
     values = tf.convert_to_tensor(values)
-    empty = tf.fill(
-        tf.stack(shape), tf.constant("" if values.dtype == tf.string else 0, values.dtype)
-    )
+    empty = tf.zeros(tf.stack(shape), values.dtype)
     return tf.tensor_scatter_nd_update(empty, tf.stack([row, column], axis=1), values)
 
 
@@ -229,9 +227,5 @@ def same_batch(what: str, first: tf.Tensor, *others: tf.Tensor) -> tf.Tensor:
         tf.errors.InvalidArgumentError: The numbers of rows differ.
     """
     sizes = tf.stack([tf.shape(values)[0] for values in (first, *others)])
-    check = tf.debugging.Assert(
-        tf.reduce_all(sizes == sizes[0]),
-        [f"A batch must have equally many {what}. Received: ", sizes],
-    )
-    with tf.control_dependencies([] if check is None else [check]):
-        return tf.identity(first)
+    message = f"A batch must have equally many {what}. Received: "
+    return checked(first, tf.reduce_all(sizes == sizes[0]), message, sizes)

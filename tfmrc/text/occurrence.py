@@ -4,7 +4,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from tfmrc.text.rows import row_of_values
+from tfmrc.text.rows import row_and_position, row_of_values
 from tfmrc.text.words.tokenizer import Tokens
 
 # The polynomial hash is modulo 2**64; a match is verified character by character.
@@ -39,10 +39,10 @@ def first_occurrence(texts: Any, parts: Any, tokens: Tokens | None = None) -> tf
     text, part = (tf.strings.unicode_decode(x, "UTF-8") for x in (texts, parts))
     count = tf.maximum(tf.size(text.values), tf.size(part.values)) + 1
     powers = tf.math.cumprod(tf.fill([count], tf.constant(_BASE, tf.int64)), exclusive=True)
-    row, position = _row_and_position(text)
+    row, position = row_and_position(text)
     number = tf.size(texts)
     lengths = tf.cast(part.row_lengths(), tf.int32)
-    of_part_row, of_part_position = _row_and_position(part)
+    of_part_row, of_part_position = row_and_position(part)
     wanted = tf.math.unsorted_segment_sum(
         tf.cast(part.values + 1, tf.int64) * tf.gather(powers, of_part_position),
         of_part_row,
@@ -76,7 +76,7 @@ def _inside_tokens(text: tf.RaggedTensor, tokens: Tokens) -> tf.Tensor:
         bool `[C + 1]`; the last one, after all characters, is False.
     """
     number = tf.size(text.values)
-    row = tf.cast(row_of_values(tokens.starts), tf.int32)
+    row = row_of_values(tokens.starts)
     offset = tf.gather(tf.cast(text.row_starts(), tf.int32), row)
     begin, end = offset + tokens.starts.values, offset + tokens.ends.values
     # A boundary between two characters is inside a token after its first one, up to its last.
@@ -113,9 +113,3 @@ def occurs_at(texts: Any, parts: Any, starts: Any) -> tf.Tensor:
 def _valid(strings: Any) -> tf.Tensor:
     """Replaces bytes that are not UTF-8 by U+FFFD, as the tokenizer does."""
     return tf.strings.unicode_transcode(strings, "UTF-8", "UTF-8", errors="replace")
-
-
-def _row_and_position(ragged: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor]:
-    row = tf.cast(row_of_values(ragged), tf.int32)
-    first = tf.cast(tf.gather(ragged.row_starts(), row), tf.int32)
-    return row, tf.range(tf.size(row)) - first

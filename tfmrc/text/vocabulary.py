@@ -1,5 +1,6 @@
 """Vocabulary: the words that have a row in the embedding table."""
 
+import itertools
 import os
 import shutil
 import tempfile
@@ -11,6 +12,7 @@ from typing import Any, Protocol
 import tensorflow as tf
 
 from tfmrc.ops.ids import BOS, EOS, NUM_SPECIAL, PAD, UNK
+from tfmrc.text.lines import read_lines, write_lines
 from tfmrc.text.pickling import Pickled
 from tfmrc.text.words.counting import Record, WordCounter
 
@@ -21,8 +23,8 @@ IDS_SUFFIX = ".ids.tsv"  # the second file of a vocabulary with shared rows
 __all__ = ["BOS", "EOS", "NUM_SPECIAL", "PAD", "SPECIAL_WORDS", "UNK", "Vocabulary"]
 
 
-class Vectors(Protocol):
-    """Word vectors as the vocabulary uses them, such as `tfmrc.encoders.WordVectors`."""
+class WordRows(Protocol):
+    """The rows of words in a table of vectors, such as `tfmrc.encoders.WordVectors`."""
 
     @property
     def compared(self) -> Mapping[str, int]: ...
@@ -93,22 +95,15 @@ class Vocabulary(Pickled, tf.Module):
         folder = tempfile.mkdtemp(prefix="tfmrc-vocabulary-")
         weakref.finalize(self, _remove, folder, os.getpid())
         path = self.save(Path(folder) / FILE_NAME)
-        if shared:
-            id_columns = _ids_path(path), 0, 1, "\t"
-        else:
-            line = tf.lookup.TextFileIndex
-            id_columns = path, line.WHOLE_LINE, line.LINE_NUMBER, "\t"
+        line = tf.lookup.TextFileIndex
         with tf.init_scope():
-            self._id_of = _table(*id_columns, tf.string, tf.int64, default=-1)
-            self._word_of = _table(
-                path,
-                tf.lookup.TextFileIndex.LINE_NUMBER,
-                tf.lookup.TextFileIndex.WHOLE_LINE,
-                "\t",
-                tf.int64,
-                tf.string,
-                default=SPECIAL_WORDS[UNK],
-            )
+            if shared:
+                self._id_of = _table(_ids_path(path), tf.string, 0, tf.int64, 1, default=-1)
+            else:
+                columns = tf.string, line.WHOLE_LINE, tf.int64, line.LINE_NUMBER
+                self._id_of = _table(path, *columns, default=-1)
+            columns = tf.int64, line.LINE_NUMBER, tf.string, line.WHOLE_LINE
+            self._word_of = _table(path, *columns, default=SPECIAL_WORDS[UNK])
 
     @classmethod
     def from_examples(
@@ -117,7 +112,7 @@ class Vocabulary(Pickled, tf.Module):
         size: int | None = None,
         min_count: int = 1,
         num_oov_buckets: int = 0,
-        vectors: Vectors | None = None,
+        vectors: WordRows | None = None,
     ) -> "Vocabulary":
         """Builds a vocabulary of the most frequent words of questions, passages and answers.
 
@@ -162,7 +157,7 @@ class Vocabulary(Pickled, tf.Module):
         counted = cls(words[: None if size is None else size - NUM_SPECIAL], num_oov_buckets)
         return counted if vectors is None else counted.with_vectors(vectors)
 
-    def with_vectors(self, vectors: Vectors) -> "Vocabulary":
+    def with_vectors(self, vectors: WordRows) -> "Vocabulary":
         """Adds all words that have a pretrained vector, including words not seen in training.
 
         The words of this vocabulary keep their rows. Every other word of the vectors gets the row
@@ -223,9 +218,7 @@ class Vocabulary(Pickled, tf.Module):
         """
         path = Path(path)
         path = path / FILE_NAME if path.is_dir() else path
-        words = path.read_text(encoding="utf-8-sig").split("\n")
-        if words and not words[-1]:
-            words.pop()
+        words = read_lines(path)
         if tuple(words[:NUM_SPECIAL]) != SPECIAL_WORDS:
             raise ValueError(
                 f"{path} must begin with the lines {' '.join(SPECIAL_WORDS)}; for a plain list of "
@@ -248,18 +241,17 @@ class Vocabulary(Pickled, tf.Module):
         """
         path = Path(path)
         ids = _ids_path(path)
-        path.write_text("\n".join(self._words) + "\n", encoding="utf-8", newline="\n")
+        write_lines(path, self._words)
         if self._shared.rows:
-            with open(ids, "w", encoding="utf-8", newline="\n") as file:
-                file.writelines(map(_line, self._words, range(len(self._words))))
-                file.writelines(map(_line, *zip(*self.shared_words.items(), strict=True)))
+            pairs = itertools.chain(zip(self._words, itertools.count()), self.shared_words.items())
+            write_lines(ids, (f"{word}\t{input_id}" for word, input_id in pairs))
         else:
             ids.unlink(missing_ok=True)  # of a previous vocabulary
         return path
 
     @property
     def words(self) -> tuple[str, ...]:
-        """All words that do not share a row, the special words first; the index is the id."""
+        """The words that do not share a row, the special words first; the index is the id."""
         return self._words
 
     @property
@@ -312,29 +304,20 @@ class Vocabulary(Pickled, tf.Module):
         return f"<Vocabulary {text}>"
 
 
-def _table(path, key, value, delimiter, key_type, value_type, default):
-    return tf.lookup.StaticHashTable(
-        tf.lookup.TextFileInitializer(
-            str(path), key_type, key, value_type, value, delimiter=delimiter
-        ),
-        default_value=default,
-    )
+def _table(path, key_type, key, value_type, value, default):
+    columns = tf.lookup.TextFileInitializer(str(path), key_type, key, value_type, value)
+    return tf.lookup.StaticHashTable(columns, default)
 
 
 def _ids_path(path: Path) -> Path:
     return path.with_suffix(IDS_SUFFIX)
 
 
-def _line(word: str, input_id: int) -> str:
-    return f"{word}\t{input_id}\n"
-
-
 def _read_shared(path: Path, words: Sequence[str]) -> dict[str, int]:
     """Reads the shared words of `NAME.ids.tsv`; none if the file does not exist."""
     if not path.is_file():
         return {}
-    with open(path, encoding="utf-8", newline="\n") as file:
-        pairs = [line.rstrip("\n").rpartition("\t")[::2] for line in file]
+    pairs = [line.rpartition("\t")[::2] for line in read_lines(path)]
     if [word for word, _ in pairs[: len(words)]] != list(words):
         raise ValueError(f"{path} must begin with the words of the vocabulary.")
     return {word: int(input_id) - len(words) for word, input_id in pairs[len(words) :]}

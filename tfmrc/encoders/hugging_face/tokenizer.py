@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc.encoders.hugging_face.families import Family
+from tfmrc.text.lines import read_lines
 from tfmrc.text.subwords.byte_pairs import BytePairs
 from tfmrc.text.subwords.tokenizer import Pieces
 from tfmrc.text.subwords.unigram_pieces import UnigramPieces
-from tfmrc.text.subwords.word_pieces import WordPieces, read_lines
+from tfmrc.text.subwords.word_pieces import WordPieces
 from tfmrc.utils.files import read_json
 
 __all__ = [

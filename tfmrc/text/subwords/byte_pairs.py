@@ -17,8 +17,10 @@ from tfmrc.text.code_points import (
     tables,
     white_space,
 )
+from tfmrc.text.lines import read_lines, write_lines
+from tfmrc.text.subwords.pieces import Pieces, Strings
 from tfmrc.text.subwords.special_tokens import SpecialTokens
-from tfmrc.text.subwords.text_pieces import TextPieces, Words, assemble, spell, with_special
+from tfmrc.text.subwords.text_pieces import TextPieces, Words, cut_words
 
 VOCABULARY_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"
@@ -26,7 +28,7 @@ OTHER, LETTER, NUMBER, SPACE = range(4)
 CONTRACTIONS = ("s", "t", "re", "ve", "m", "ll", "d")
 
 
-class BytePairs(tf.Module):
+class BytePairs(Pieces):
     """Splits words or whole texts by byte pair encoding.
 
     A word is a run of letters, of numbers or of other characters, with at most one space before
@@ -55,20 +57,17 @@ class BytePairs(tf.Module):
     """
 
     kind = "byte_pairs"
-    first_is_spaced = False
 
     def __init__(
         self, vocabulary: Mapping[str, int], merges: Iterable[str], unknown: str = "<unk>"
     ):
-        super().__init__(name=self.kind)
-        self._ids = dict(vocabulary)
-        self._merges = tuple(m for m in merges if m and not m.startswith("#version:"))
+        super().__init__(vocabulary, 1 + max(vocabulary.values()))
+        self.merges = tuple(m for m in merges if m and not m.startswith("#version:"))
         self.unknown = unknown
-        self._size = 1 + max(self._ids.values())
         other = self._ids.get(unknown, 0)
         self._byte_ids = np.array([self._ids.get(c, other) for c in byte_characters()], np.int32)
         keys, merged = [], []
-        for merge in self._merges:
+        for merge in self.merges:
             left, _, right = merge.partition(" ")
             keys.append(self._ids[left] * self._size + self._ids[right])
             merged.append(self._ids[left + right])
@@ -98,63 +97,54 @@ class BytePairs(tf.Module):
                 default_value=self._no_rank,
             )
 
-    def cut(self, words: Any, spaced: Any) -> tf.RaggedTensor:
-        """Splits words into pieces.
-
-        Args:
-            words: string `[N]`.
-            spaced: bool `[N]`, whether a space precedes the word.
-
-        Returns:
-            int32 ragged `[N, pieces]`.
-        """
+    def cut(self, words: Strings, spaced: tf.Tensor | list[bool]) -> tf.RaggedTensor:
         texts = tf.strings.join([tf.where(spaced, " ", ""), tf.convert_to_tensor(words, tf.string)])
-        return self.tokenize(texts, SpecialTokens(())).ids
+        return self.tokenize(texts, SpecialTokens()).ids
 
-    def _cut(self, strings: tf.Tensor) -> tf.RaggedTensor:
-        """Merges the bytes of strings `[N]`, each as a whole, to pieces, int32 ragged `[N, ..]`."""
-        letters = tf.strings.bytes_split(strings)
-        codes = tf.io.decode_raw(letters.values, tf.uint8)
-        codes = tf.reshape(tf.cast(codes, tf.int32), [-1])
-        ids = letters.with_values(tf.gather(self._byte_ids, codes)).to_tensor(-1)
-        return tf.RaggedTensor.from_tensor(self._merge(ids), padding=-1)
+    def _cut(self, strings: tf.Tensor) -> tuple[tf.RaggedTensor, ...]:
+        """Returns the pieces of strings `[U]`, and their first and last bytes, ragged `[U, ..]`.
 
-    def tokenize(self, texts: Any, special_tokens: SpecialTokens) -> TextPieces:
+        The bytes of a string, which is merged as a whole, are the first pieces.
+        """
+        letters = tf.strings.bytes_split(strings)  # ragged [U, ..]
+        codes = tf.reshape(tf.io.decode_raw(letters.values, tf.uint8), [-1])
+        ids = letters.with_values(tf.gather(self._byte_ids, tf.cast(codes, tf.int32)))
+        pieces = tf.RaggedTensor.from_tensor(self._merge(ids.to_tensor(-1)), padding=-1)
+        # The last byte of a piece: the sum of sizes up to it, less those of earlier strings.
+        sizes = tf.gather(self._sizes, pieces.values)
+        ends = tf.cumsum(sizes)
+        before = tf.gather(tf.pad(ends, [[1, 0]]), pieces.row_starts())  # [U]
+        ends -= tf.gather(before, pieces.value_rowids())
+        return pieces, pieces.with_values(ends - sizes), pieces.with_values(ends)
+
+    def tokenize(self, texts: Strings, special_tokens: SpecialTokens) -> TextPieces:
         """Returns the subwords of whole texts.
 
         The offsets of a piece leave out its spaces at both ends, and cover whole characters, even
         if it has only some of their bytes.
-
-        Args:
-            texts: string `[R]`, UTF-8.
-            special_tokens: `SpecialTokens`.
         """
         text = CodePoints.of(texts)
         special = special_tokens.find(text)
-        # Of a special token one character stays, which has one piece.
-        source = tf.cast(tf.where(~special.inside | special.first)[:, 0], tf.int32)
+        points, source, row = special.stand_ins(text)  # [M]
         is_special = tf.gather(special.first, source)
-        points = tf.where(is_special, ord("<"), tf.gather(text.points, source))
-        begins = self._word_begins(points, tf.gather(text.row, source), is_special)
-        first = tf.cast(tf.where(begins)[:, 0], tf.int32)
+        begins = self._word_begins(points, row, is_special)
+        first = tf.cast(tf.where(begins)[:, 0], tf.int32)  # [V]
         last = tf.pad(first, [[0, 1]], constant_values=tf.size(points))[1:] - 1
-        words = Words(first, last)
-        spelling = spell(points, words)
-        pieces = self._cut(spelling.strings)
-        sizes = tf.gather(self._sizes, pieces.values)
-        ends = tf.cumsum(sizes)
-        before = tf.gather(tf.pad(ends, [[1, 0]]), pieces.row_starts())
-        ends -= tf.gather(before, pieces.value_rowids())
-        starts, stops = pieces.with_values(ends - sizes), pieces.with_values(ends)
-        result = assemble(text, source, words, spelling, pieces, starts, stops)
-        return self._trimmed(with_special(result, text, special, trim=True))
+        words = Words(
+            first,
+            last,
+            begins=tf.gather(special.begins, source),
+            ends=tf.gather(special.ends, source),
+            special=tf.gather(special.ids, tf.gather(source, first)),
+        )
+        return self._trimmed(cut_words(text, points, words, self._cut))
 
     def _word_begins(self, points: tf.Tensor, row: tf.Tensor, is_special: tf.Tensor) -> tf.Tensor:
         """Returns True at the first character of each word, bool `[M]`."""
         kind = tf.where(is_special, -1, self._classes.lookup(points))
         # Parts of a text between special tokens are separate texts.
         edge = row != neighbours(row, -1, -1)
-        edge |= is_special | neighbours(is_special, -1, False)
+        edge |= is_special | neighbours(is_special, -1)
         previous = tf.where(edge, -1, neighbours(kind, -1, -1))
         following = tf.where(neighbours(edge, 1, True), -1, neighbours(kind, 1, -1))
         begins = edge | (kind != previous)
@@ -168,12 +158,11 @@ class BytePairs(tf.Module):
         for ending in CONTRACTIONS:
             match = starts
             for step, letter in enumerate(ending, 1):
-                match &= (neighbours(points, step, -1) == ord(letter)) & ~neighbours(
-                    edge, step, True
-                )
+                match &= neighbours(points, step, -1) == ord(letter)
+                match &= ~neighbours(edge, step, True)
             for step in range(1, len(ending) + 1):
-                begins &= ~neighbours(match, -step, False)
-            begins |= neighbours(match, -len(ending) - 1, False)
+                begins &= ~neighbours(match, -step)
+            begins |= neighbours(match, -len(ending) - 1)
         return begins
 
     def _trimmed(self, pieces: TextPieces) -> TextPieces:
@@ -194,19 +183,26 @@ class BytePairs(tf.Module):
         return dict(self._ids)
 
     def _merge(self, ids: tf.Tensor) -> tf.Tensor:
-        """Merges pairs in int32 `[N, L]`, padded with -1, until no known pair remains."""
-        positions = tf.range(tf.shape(ids)[1])
+        """Merges pairs in int32 `[U, L]`, padded with -1, until no known pair remains.
+
+        Two ids are packed into one key of the table of ranks, `left * size + right`: with 6 ids
+        the pair (1, 2) has the key 8. With the merge `o w` at rank 0, `[o, w, l, -1]` becomes
+        `[ow, l, -1, -1]` in one step: what follows the pair moves up by one column.
+        """
+        positions = tf.range(tf.shape(ids)[1])  # [L]
 
         def best_pair(ids):
-            left, right = ids[:, :-1], ids[:, 1:]
+            left, right = ids[:, :-1], ids[:, 1:]  # [U, L - 1]
             key = tf.cast(left, tf.int64) * self._size + tf.cast(right, tf.int64)
-            rank = self._ranks.lookup(tf.where(right >= 0, key, tf.constant(-1, tf.int64)))
+            rank = self._ranks.lookup(
+                tf.where(right >= 0, key, tf.constant(-1, tf.int64))
+            )  # [U, L-1]
             # One additional column, so that argmin is defined for words of one byte.
             rank = tf.pad(rank, [[0, 0], [0, 1]], constant_values=self._no_rank)
             return tf.argmin(rank, axis=1, output_type=tf.int32), tf.reduce_min(rank, axis=1)
 
         def step(ids, best, rank):
-            known = (rank < self._no_rank)[:, None]
+            known = (rank < self._no_rank)[:, None]  # [U, 1]
             merged = tf.gather(self._merged, tf.minimum(rank, len(self._merged) - 1))[:, None]
             best = best[:, None]
             shift = tf.cast(known & (positions > best), tf.int32)
@@ -227,38 +223,21 @@ class BytePairs(tf.Module):
             ),
         )[0]
 
-    @property
-    def merges(self) -> tuple[str, ...]:
-        """The pairs of pieces, by rank."""
-        return self._merges
-
-    def id_of(self, piece: str) -> int:
-        """Returns the id of a piece. Raises KeyError if there is none."""
-        return self._ids[piece]
-
-    def __len__(self) -> int:
-        """Returns the number of ids."""
-        return self._size
-
     def get_config(self) -> dict[str, Any]:
-        """Returns the configuration; `save_assets` saves vocabulary and merges."""
         return {"unknown": self.unknown}
 
-    def save_assets(self, folder: str | Path) -> None:
-        """Writes `vocab.json` and `merges.txt`."""
-        folder = Path(folder)
-        text = json.dumps(dict(self._ids), ensure_ascii=False)
+    def save_assets(self, folder: Path) -> None:
+        text = json.dumps(self.vocabulary, ensure_ascii=False)
         (folder / VOCABULARY_FILE).write_text(text, encoding="utf-8")
-        text = "".join(f"{merge}\n" for merge in self._merges)
-        (folder / MERGES_FILE).write_text(text, encoding="utf-8", newline="\n")
+        write_lines(folder / MERGES_FILE, self.merges)
 
     @classmethod
-    def from_assets(cls, folder: str | Path, **config: Any) -> "BytePairs":
-        """Loads the pieces from a folder of `save_assets`."""
-        folder = Path(folder)
+    def from_assets(cls, folder: Path, **config: Any) -> "BytePairs":
         vocabulary = json.loads((folder / VOCABULARY_FILE).read_bytes())
-        merges = (folder / MERGES_FILE).read_text(encoding="utf-8-sig").split("\n")
-        return cls(vocabulary, [merge.removesuffix("\r") for merge in merges], **config)
+        return cls(vocabulary, read_lines(folder / MERGES_FILE), **config)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.vocabulary, tuple(self.merges), self.unknown)
 
 
 def byte_characters() -> list[str]:

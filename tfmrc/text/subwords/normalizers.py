@@ -6,12 +6,13 @@ from typing import Any, NoReturn
 import numpy as np
 import tensorflow as tf
 
+from tfmrc.text.checks import checked
 from tfmrc.text.code_points import (
     NUM_CODES,
     Characters,
     CodePointTable,
     Replacements,
-    decomposed_hangul,
+    int32,
     member,
     neighbours,
     tables,
@@ -24,7 +25,6 @@ __all__ = ["Step", "normalizers_of"]
 
 Step = Callable[[Characters], Characters]
 SPACES, LINES = " {2,}", r"\s{2,}|[\n\r\t]"
-_VOWELS_AND_TAILS = [(0x1161, 0x1175), (0x11A8, 0x11C2)]  # of Hangul
 
 
 def normalizers_of(config: Mapping[str, Any] | None) -> list[Step]:
@@ -51,7 +51,7 @@ def normalizers_of(config: Mapping[str, Any] | None) -> list[Step]:
         if kind == "StripAccents":
             steps.append(_strip_accents(after_nfkd=types[number - 1 : number] == ["NFKD"]))
         elif kind == "Lowercase":
-            steps.append(Replacements(_changes("lowercase")))
+            steps.append(Replacements(tables()["lowercase"]))
         elif kind == "NFC":
             steps.append(Composition())
         elif kind == "Strip":
@@ -73,15 +73,11 @@ def _flat(config: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
     return [config]
 
 
-def _changes(name: str) -> dict[int, str]:
-    return {int(code): text for code, text in tables()[name].items()}
-
-
 def _strip_accents(after_nfkd: bool) -> Step:
     accents = member(tables()["accents"])
     replaced = {code: chr(code) for code in np.flatnonzero(accents).tolist()}
     if after_nfkd:
-        replaced = _changes("nfkd") | decomposed_hangul() | replaced
+        replaced = tables()["nfkd"] | replaced
     return Replacements(
         {code: "".join(c for c in text if not accents[ord(c)]) for code, text in replaced.items()}
     )
@@ -114,21 +110,15 @@ class Strip:
         self._sides = [True] * left + [False] * right
 
     def __call__(self, characters: Characters) -> Characters:
-        other = white_space_table().lookup(characters.points) == 0
-        result = characters
         for left in self._sides:
+            other = ~white_space_table().lookup(characters.points)  # [M]
             # The number of other characters up to each one, within its text.
-            count = tf.cumsum(tf.cast(other, tf.int32), reverse=not left)
+            count = tf.cumsum(int32(other), reverse=not left)
             side = "left" if left else "right"
-            edge = tf.searchsorted(characters.text, characters.text, side=side)
-            padded = tf.pad(count, [[1, 0]]) if left else tf.pad(count, [[0, 1]])
-            keep = count > tf.gather(padded, edge)
-            result, characters, other = (
-                characters.select(keep),
-                characters.select(keep),
-                other[keep],
-            )
-        return result
+            edge = tf.searchsorted(characters.text, characters.text, side=side)  # [M]
+            padded = tf.pad(count, [[1, 0]]) if left else tf.pad(count, [[0, 1]])  # [M + 1]
+            characters = characters.select(count > tf.gather(padded, edge))
+        return characters
 
 
 class Runs:
@@ -149,9 +139,9 @@ class Runs:
     def __call__(self, characters: Characters) -> Characters:
         kinds = self._kinds.lookup(characters.points)
         space = kinds > 0
-        linked = space & neighbours(space, -1, False)
+        linked = space & neighbours(space, -1)
         linked &= characters.text == neighbours(characters.text, -1, -1)
-        followed = neighbours(linked, 1, False)
+        followed = neighbours(linked, 1)
         replaced = linked | (kinds > 1)
         points = tf.where(replaced, self._content, characters.points)
         return characters._replace(points=points).select(~followed)
@@ -167,19 +157,19 @@ class Literal:
     def __call__(self, characters: Characters) -> Characters:
         points, text = characters.points, characters.text
         size = len(self._codes)
-        match = neighbours(text, size - 1, -1) == text
+        match = neighbours(text, size - 1, -1) == text  # [M], at the first character
         for step, code in enumerate(self._codes):
             match &= neighbours(points, step, -1) == code
         if self._codes[0] == self._codes[-1]:
-            # Of the matches in a row every second one counts.
-            begins = match & ~(neighbours(match, -1, False) & (neighbours(text, -1, -1) == text))
+            # Of the matches in a row every second one counts: "aa" is twice in "aaaa".
+            begins = match & ~(neighbours(match, -1) & (neighbours(text, -1, -1) == text))
             index, first = tf.range(tf.size(points)), tf.cast(tf.where(begins)[:, 0], tf.int32)
             run = tf.searchsorted(first, index, side="right")
             match &= (index - tf.gather(tf.pad(first, [[1, 0]]), run)) % 2 == 0
         removed = match
         for step in range(1, size - 1):
-            removed |= neighbours(match, -step, False)
-        last = neighbours(match, 1 - size, False)
+            removed |= neighbours(match, -step)
+        last = neighbours(match, 1 - size)
         return characters._replace(points=tf.where(last, self._content, points)).select(~removed)
 
 
@@ -187,27 +177,25 @@ class Composition:
     """NFC of texts in which it replaces single characters; others are refused."""
 
     def __init__(self) -> None:
-        nfc = _changes("nfc")
+        nfc = tables()["nfc"]
         self._replacements = Replacements(nfc)
-        composing = member(_VOWELS_AND_TAILS)
+        composing = np.zeros(NUM_CODES, bool)
         for code, text in tables()["decompositions"].items():
-            if int(code) not in nfc:
+            if code not in nfc:
                 composing[ord(text[-1])] = True
         ordered = member([*tables()["marks"], *tables()["combining"]])
         ordered[[code for code, text in nfc.items() if ordered[ord(text[-1])]]] = True
         self._kinds = CodePointTable(ordered.astype(np.int32) + 2 * composing)
 
     def __call__(self, characters: Characters) -> Characters:
-        kinds = self._kinds.lookup(characters.points)
+        kinds = self._kinds.lookup(characters.points)  # [M]
         mark = kinds % 2 > 0
-        crossing = (kinds > 1) | (mark & neighbours(mark, -1, False))
-        check = tf.debugging.Assert(
+        crossing = (kinds > 1) | (mark & neighbours(mark, -1))
+        points = checked(
+            characters.points,
             ~tf.reduce_any(crossing),
-            [
-                "Combining marks that NFC would compose or reorder are not supported by this "
-                "tokenizer; texts must be in NFC. Received: code points ",
-                tf.boolean_mask(characters.points, crossing),
-            ],
+            "Combining marks that NFC would compose or reorder are not supported by this "
+            "tokenizer; texts must be in NFC. Received: code points ",
+            tf.boolean_mask(characters.points, crossing),
         )
-        with tf.control_dependencies([] if check is None else [check]):
-            return self._replacements(characters._replace(points=tf.identity(characters.points)))
+        return self._replacements(characters._replace(points=points))

@@ -2,16 +2,18 @@
 
 import base64
 import struct
-from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from tfmrc.text.checks import checked
 from tfmrc.text.code_points import (
     NUM_CODES,
     Characters,
     CodePointTable,
     code_point_sizes,
+    expand,
+    int32,
     member,
     neighbours,
     tables,
@@ -65,7 +67,7 @@ def _children(position: int, unit: int) -> int:
 class Precompiled:
     """Replaces characters and short grapheme clusters by a map.
 
-    A cluster of less than six bytes is replaced as a whole by the rule of its shortest prefix. In
+    A cluster of fewer than six bytes is replaced as a whole by the rule of its shortest prefix. In
     other clusters each character has its own rule. The sources follow `tokenizers` also where it
     is not exact: characters that are removed at the beginning of a text shift those of the rest.
 
@@ -105,9 +107,11 @@ class Precompiled:
         self._single = CodePointTable(single)
         self._pairs = np.array([key for key, _ in pairs], np.int64)
         self._pair_rules = np.array([number for _, number in pairs], np.int32)
-        self._counts = np.array([*map(len, rules.values()), 0], np.int32)
+        # Of each rule the number of new characters and the first one; the last row is for none.
+        self._counts = np.array([*map(len, rules.values()), 1], np.int32)
         self._first = np.cumsum(self._counts, dtype=np.int32) - self._counts
-        self._flat = np.array([*map(ord, "".join(rules.values())), 0], np.int32)
+        self._first[-1] = -1
+        self._new_points = np.array([*map(ord, "".join(rules.values())), 0], np.int32)
         kinds = np.zeros(NUM_CODES, np.int32)
         for bit, name in enumerate(("extenders", "controls", "prefixes")):
             kinds |= member(tables()[name]).astype(np.int32) << bit
@@ -119,77 +123,66 @@ class Precompiled:
         Raises:
             tf.errors.InvalidArgumentError: A cluster could be the end of a longer one.
         """
-        rule, size = self._matches(characters)
-        known = rule >= 0
-        counts = tf.where(known, tf.gather(self._counts, tf.maximum(rule, 0)), 1)
-        counts = tf.where(size > 0, counts, 0)
-        origin = tf.repeat(tf.range(tf.size(counts)), counts)
-        begins = tf.cumsum(counts) - counts
-        number = tf.range(tf.size(origin)) - tf.gather(begins, origin)
-        first = tf.gather(tf.where(known, tf.gather(self._first, tf.maximum(rule, 0)), -1), origin)
-        result = characters.select(origin)
-        new = tf.gather(self._flat, tf.where(first >= 0, first + number, 0))
-        points = tf.where(first >= 0, new, result.points)
+        rule, size = self._matches(characters)  # [M]
+        counts = tf.where(size > 0, tf.gather(self._counts, rule), 0)
+        result, origin, number = expand(  # [N]
+            characters, counts, tf.gather(self._first, rule), self._new_points
+        )
 
         # === Sources: how many characters each one consumes; removed ones go to the last before ===
         removed = tf.maximum(size - counts, 0)
         last = tf.maximum(tf.cumsum(counts) - 1, 0)
         is_after = (tf.cumsum(counts) > 0) & (
             tf.gather(tf.pad(result.text, [[0, 1]]), last) == characters.text
-        )
-        change = _int(number >= tf.gather(size, origin))
+        )  # [M]
+        change = int32(number >= tf.gather(size, origin))
         change = tf.tensor_scatter_nd_sub(change, last[is_after][:, None], removed[is_after])
-        consumed = tf.where(change > 0, 0, 1 - change)
+        consumed = tf.where(change > 0, 0, 1 - change)  # [N]
         cursor = tf.cumsum(consumed) - consumed
         first_of_text = tf.searchsorted(result.text, result.text)
         cursor -= tf.gather(tf.pad(cursor, [[0, 1]]), first_of_text)
-        cursor += tf.searchsorted(characters.text, result.text) - _int(change > 0)
-        return Characters(points, tf.gather(characters.source, cursor), result.text)
+        cursor += tf.searchsorted(characters.text, result.text) - int32(change > 0)
+        return result._replace(source=tf.gather(characters.source, cursor))
 
     def _matches(self, characters: Characters) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns each character's rule, or -1, and the number of characters it replaces.
+        """Returns each character's rule, and the number of characters that it replaces.
 
-        The number is 0 at the characters of a replaced cluster after the first one.
+        The rule of a character that stays is the last row. The number is 0 at the characters of a
+        replaced cluster after the first one.
         """
         points, text = characters.points, characters.text
         kinds = self._kinds.lookup(points)
-        extender, control, prefix = (kinds // (1 << bit) % 2 > 0 for bit in range(3))
+        extender, control, prefix = (kinds // (1 << bit) % 2 > 0 for bit in range(3))  # [M]
         joins = extender & ~neighbours(control, -1, True)
-        joins |= ~control & neighbours(prefix, -1, False)
+        joins |= ~control & neighbours(prefix, -1)
         joins |= (points == LINE_FEED) & (neighbours(points, -1, -1) == CARRIAGE_RETURN)
         joins &= text == neighbours(text, -1, -1)
-        cluster = tf.cumsum(_int(~joins)) - 1
+        cluster = tf.cumsum(int32(~joins)) - 1  # [M], of C clusters
         num_bytes = tf.math.segment_sum(code_point_sizes(points), cluster)
-        count = tf.math.segment_sum(tf.ones_like(cluster), cluster)
+        count = tf.math.segment_sum(tf.ones_like(cluster), cluster)  # [C]
         short = tf.gather((num_bytes < SHORT) & (count > 1), cluster)
 
         single = self._single.lookup(points)
         key = _pair(tf.cast(points, tf.int64), tf.cast(neighbours(points, 1, 0), tf.int64))
-        index = tf.searchsorted(self._pairs, key)
+        index = tf.searchsorted(self._pairs, key)  # [M], rows of the table of pairs
         pair = tf.gather(self._pair_rules, index)
         pair = tf.where(short & ~joins & (tf.gather(self._pairs, index) == key), pair, -1)
         rule = tf.where(single >= 0, single, pair)
         whole = short & ~joins & (rule >= 0)
-        inner = tf.gather(tf.math.segment_max(_int(whole), cluster), cluster) > 0
+        inner = tf.gather(tf.math.segment_max(int32(whole), cluster), cluster) > 0
         size = tf.where(whole, tf.gather(count, cluster), tf.where(inner, 0, 1))
         # A letter of several bytes can belong to a syllable or an emoji that began before it.
-        unsure = whole & (points >= 0x80) & neighbours(extender, -1, False)
-        check = tf.debugging.Assert(
+        unsure = whole & (points >= 0x80) & neighbours(extender, -1)
+        size = checked(
+            size,
             ~tf.reduce_any(unsure),
-            [
-                "A combining mark after a character that is replaced, in a syllable or an emoji of "
-                "several characters, is not supported by this tokenizer. Received: code points ",
-                tf.boolean_mask(points, unsure),
-            ],
+            "A combining mark after a character that is replaced, in a syllable or an emoji of "
+            "several characters, is not supported by this tokenizer. Received: code points ",
+            tf.boolean_mask(points, unsure),
         )
-        with tf.control_dependencies([] if check is None else [check]):
-            return tf.where(size > 0, rule, -1), tf.identity(size)
+        return tf.where((size > 0) & (rule >= 0), rule, len(self._counts) - 1), size
 
 
-def _pair(first: Any, second: Any) -> Any:
-    """Returns one integer for two code points."""
+def _pair(first: int | tf.Tensor, second: int | tf.Tensor) -> int | tf.Tensor:
+    """Packs two code points into one integer: U+0061 and U+0301 into `0x61 << 21 | 0x301`."""
     return first * (1 << 21) + second
-
-
-def _int(values: tf.Tensor) -> tf.Tensor:
-    return tf.cast(values, tf.int32)

@@ -6,25 +6,41 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from tfmrc.text.code_points import CodePoints, white_space_table
+from tfmrc.text.code_points import Characters, CodePoints, neighbours, white_space_table
+
+_STAND_IN = ord("<")  # one word with one piece, whatever the vocabulary
 
 
 class SpecialMatches(NamedTuple):
     """The special tokens in N code points.
 
+    Of `a[S]`, where `[S]` has the id 7: `ids = [-1, 7, -1, -1]`, `begins = [0, 1, 2, 3]`,
+    `ends = [0, 3, 2, 3]` and `inside = [F, T, T, T]`.
+
     Attributes:
         ids: int32 `[N]`, the id at a token's first character; -1 elsewhere.
         inside: bool `[N]`, True at all characters of a token.
-        first: bool `[N]`, True at its first character.
-        last: bool `[N]`, True at its last character.
-        spaces: int32 `[N]`, at the first character the number of those of white space.
+        begins: int32 `[N]`, at a token's first character the position of its first one that is
+            not white space; elsewhere the position itself.
+        ends: int32 `[N]`, at a token's first character the position of its last one; elsewhere
+            the position itself.
     """
 
     ids: tf.Tensor
     inside: tf.Tensor
-    first: tf.Tensor
-    last: tf.Tensor
-    spaces: tf.Tensor
+    begins: tf.Tensor
+    ends: tf.Tensor
+
+    @property
+    def first(self) -> tf.Tensor:
+        """True at the first character of a token, bool `[N]`."""
+        return self.ids >= 0
+
+    def stand_ins(self, text: CodePoints) -> Characters:
+        """Returns the characters of the texts, with one character in place of each token."""
+        points = tf.where(self.inside, _STAND_IN, text.points)
+        characters = Characters(points, tf.range(tf.size(points)), text.row)
+        return characters.select(~self.inside | self.first)
 
 
 class SpecialTokens:
@@ -48,7 +64,7 @@ class SpecialTokens:
         array([-1,  7, -1, -1], dtype=int32)
     """
 
-    def __init__(self, tokens: Iterable[Mapping[str, Any]]):
+    def __init__(self, tokens: Iterable[Mapping[str, Any]] = ()):
         names: dict[str, Any] = {"content": "", "id": 0, "lstrip": False, "normalized": False}
         self._tokens = [
             {name: token.get(name) or default for name, default in names.items()}
@@ -78,45 +94,34 @@ class SpecialTokens:
         return SpecialTokens(given), SpecialTokens(normalized)
 
     def find(self, text: CodePoints) -> SpecialMatches:
-        """Returns the matches in the code points of some strings."""
+        """Returns the matches in the N code points of some strings."""
         size = tf.size(text.points)
         ids = tf.fill([size], -1)
-        depth = tf.zeros([size + 1], tf.int32)
-        first = tf.zeros([size], tf.bool)
-        last = tf.zeros([size], tf.bool)
-        spaces = tf.zeros([size], tf.int32)
+        begins = ends = tf.range(size)
+        depth = tf.zeros([size + 1], tf.int32)  # changes of the number of tokens around a character
         for token in self._tokens:
-            codes = [ord(character) for character in token["content"]]
-            width = len(codes)
-            padded = tf.pad(text.points, [[0, width]], constant_values=-1)
-            rows = tf.pad(text.row, [[0, width]], constant_values=-1)
-            match = rows[width - 1 : width - 1 + size] == text.row
-            for offset, code in enumerate(codes):
-                match &= padded[offset : offset + size] == code
-            positions = tf.cast(tf.where(match)[:, 0], tf.int32)
-            begins = self._with_spaces(text, positions) if token["lstrip"] else positions
-            ids = _assigned(ids, begins, token["id"])
-            first = _assigned(first, begins, True)
-            last = _assigned(last, positions + width - 1, True)
-            spaces = tf.tensor_scatter_nd_update(spaces, begins[:, None], positions - begins)
-            ones = tf.ones_like(positions)
-            depth = tf.tensor_scatter_nd_add(depth, begins[:, None], ones)
-            depth = tf.tensor_scatter_nd_add(depth, positions[:, None] + width, -ones)
-        return SpecialMatches(ids, tf.cumsum(depth)[:-1] > 0, first, last, spaces)
+            width = len(token["content"])
+            match = neighbours(text.row, width - 1, -1) == text.row  # [N]
+            for offset, character in enumerate(token["content"]):
+                match &= neighbours(text.points, offset, -1) == ord(character)
+            inner = tf.cast(tf.where(match)[:, 0], tf.int32)  # [K], the matches
+            first = self._with_spaces(text, inner) if token["lstrip"] else inner
+            ones = tf.ones_like(inner)
+            ids = tf.tensor_scatter_nd_update(ids, first[:, None], ones * token["id"])
+            begins = tf.tensor_scatter_nd_update(begins, first[:, None], inner)
+            ends = tf.tensor_scatter_nd_update(ends, first[:, None], inner + width - 1)
+            depth = tf.tensor_scatter_nd_add(depth, first[:, None], ones)
+            depth = tf.tensor_scatter_nd_add(depth, inner[:, None] + width, -ones)
+        return SpecialMatches(ids, tf.cumsum(depth)[:-1] > 0, begins, ends)
 
     def _with_spaces(self, text: CodePoints, positions: tf.Tensor) -> tf.Tensor:
-        """Returns the start of the white space before each position."""
-        is_space = white_space_table().lookup(text.points) > 0
-        # A run of white space begins after a character that is none, or with its string.
+        """Returns the start of the white space before each position, int32 `[K]`."""
+        is_space = white_space_table().lookup(text.points)  # [N]
+        # A run of white space begins after another character, or with its string.
         begins = ~is_space | (text.index == 0)
         stops = tf.cast(tf.where(begins)[:, 0], tf.int32)
-        before = tf.maximum(positions - 1, 0)
+        before = tf.maximum(positions - 1, 0)  # [K]
         stop = tf.gather(stops, tf.searchsorted(stops, before, side="right") - 1)
         start = tf.where(tf.gather(is_space, stop), stop, stop + 1)
         inner = (tf.gather(text.index, positions) > 0) & tf.gather(is_space, before)
         return tf.where(inner, start, positions)
-
-
-def _assigned(values: tf.Tensor, positions: tf.Tensor, value: Any) -> tf.Tensor:
-    filling = tf.fill(tf.shape(positions), tf.constant(value, values.dtype))
-    return tf.tensor_scatter_nd_update(values, positions[:, None], filling)

@@ -1,8 +1,8 @@
 """Subwords of pretrained encoders, and the windows in which encoders read them."""
 
 import json
-import tempfile
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,14 +11,16 @@ import tensorflow as tf
 from tfmrc.text.layout import has_static_shapes, longest, parts_of_rows
 from tfmrc.text.pickling import Pickled
 from tfmrc.text.subwords.byte_pairs import BytePairs
+from tfmrc.text.subwords.pieces import Pieces, Strings
 from tfmrc.text.subwords.special_tokens import SpecialTokens
 from tfmrc.text.subwords.text_pieces import TextPieces
 from tfmrc.text.subwords.unigram_pieces import UnigramPieces
 from tfmrc.text.subwords.word_pieces import WordPieces
 
 CONFIG_FILE = "subwords.json"
-_KINDS = {kind.kind: kind for kind in (WordPieces, BytePairs, UnigramPieces)}
-Pieces = WordPieces | BytePairs | UnigramPieces
+_KINDS: dict[str, type[Pieces]] = {
+    kind.kind: kind for kind in (WordPieces, BytePairs, UnigramPieces)
+}
 Tensors = dict[str, tf.Tensor]
 
 
@@ -33,23 +35,23 @@ class Subwords(NamedTuple):
     ids: tf.Tensor
     counts: tf.Tensor
 
-    def part(self, row: Any, first: Any, size: Any) -> "Subwords":
+    def part(self, row: tf.Tensor, first: tf.Tensor, size: tf.Tensor | int) -> "Subwords":
         """Returns the words `first` to `first + size` of the given rows as separate texts.
 
         Args:
             row: int32 `[Q]`.
             first: int32 `[Q]`, the first word.
-            size: int32 scalar, the largest number of words.
+            size: int or int32 scalar, the largest number of words.
         """
-        words = first[:, None] + tf.range(size)
+        words = first[:, None] + tf.range(size)  # [Q, size]
         known = words < tf.shape(self.counts)[1]
         words = tf.minimum(words, tf.shape(self.counts)[1] - 1)
         counts = tf.where(known, parts_of_rows(self.counts, row, words), 0)
-        ends = tf.pad(tf.cumsum(self.counts, axis=1), [[0, 0], [1, 0]])
-        before = parts_of_rows(ends, row, first[:, None])
-        lengths = tf.reduce_sum(counts, axis=1)
-        positions = tf.range(tf.maximum(tf.reduce_max(lengths), 0))  # there may be no rows
-        inside = positions < lengths[:, None]
+        ends = tf.pad(tf.cumsum(self.counts, axis=1), [[0, 0], [1, 0]])  # [R, n + 1]
+        before = parts_of_rows(ends, row, first[:, None])  # [Q, 1]
+        lengths = tf.reduce_sum(counts, axis=1)  # [Q]
+        positions = tf.range(tf.maximum(tf.reduce_max(lengths), 0))  # [T]; there may be no rows
+        inside = positions < lengths[:, None]  # [Q, T]
         # Padding keeps the lookup valid for a batch without subwords.
         ids = tf.pad(self.ids, [[0, 0], [0, 1]])
         ids = parts_of_rows(ids, row, tf.where(inside, before + positions, 0))
@@ -133,7 +135,7 @@ class SubwordTokenizer(Pickled, tf.Module):
         """The special tokens that `tokenize` finds in texts."""
         return self._special.get_config()
 
-    def tokenize(self, texts: Any) -> TextPieces:
+    def tokenize(self, texts: Strings) -> TextPieces:
         """Splits whole texts as Hugging Face's tokenizer does, with the characters of each piece.
 
         Args:
@@ -148,7 +150,7 @@ class SubwordTokenizer(Pickled, tf.Module):
         """
         return self.pieces.tokenize(texts, self._special)
 
-    def cut(self, words: Any, spaced: Any = None) -> Subwords:
+    def cut(self, words: tf.Tensor | list[list[str]], spaced: tf.Tensor | None = None) -> Subwords:
         """Splits the words of texts into subwords.
 
         Each distinct word of a batch is split once. A word that the encoder's tokenizer removes,
@@ -162,25 +164,25 @@ class SubwordTokenizer(Pickled, tf.Module):
         Returns:
             `Subwords`.
         """
-        words = tf.convert_to_tensor(words, tf.string)
+        words = tf.convert_to_tensor(words, tf.string)  # [R, n]
         if spaced is None:
             spaced = tf.ones_like(words, tf.bool)
         first = tf.range(tf.shape(words)[1]) == 0
         spaced = tf.where(first, self.pieces.first_is_spaced, spaced)
-        positions = tf.where(words != "")
+        positions = tf.where(words != "")  # [N, 2], of the words that are not padding
         # The prefix distinguishes a word after a space from the same word without one.
         marked = tf.strings.join([tf.where(spaced, " ", "_"), words])
-        unique, which = tf.unique(tf.gather_nd(marked, positions))
+        unique, which = tf.unique(tf.gather_nd(marked, positions))  # [U], [N]
         pieces = self.pieces.cut(
             tf.strings.substr(unique, 1, 1 << 30), tf.strings.substr(unique, 0, 1) == " "
-        )
-        pieces = tf.gather(pieces, which)
+        )  # ragged [U, ..]
+        pieces = tf.gather(pieces, which)  # ragged [N, ..]
         counts = tf.scatter_nd(
             positions, tf.cast(pieces.row_lengths(), tf.int32), tf.shape(words, tf.int64)
-        )
+        )  # [R, n]
         ids = tf.RaggedTensor.from_row_lengths(
             pieces.values, tf.reduce_sum(counts, axis=1), validate=False
-        )
+        )  # ragged [R, ..]: the subwords of all words of a row
         return Subwords(ids.to_tensor(), counts)
 
     def separate(self, text: Subwords) -> Tensors:
@@ -206,20 +208,17 @@ class SubwordTokenizer(Pickled, tf.Module):
             in `separate`.
         """
         limit = (self.length - 2 - self.num_separators) // 2
-        lengths = tf.minimum(tf.reduce_sum(question.counts, axis=1), limit)
+        lengths = tf.minimum(tf.reduce_sum(question.counts, axis=1), limit)  # [R]
         size = tf.maximum(tf.reduce_max(lengths), 0) + 1 + self.num_separators
-        positions = tf.range(size)[None, :]
+        positions = tf.range(size)[None, :]  # [1, size]
+        # The prefix [CLS] question [SEP], [R, size]: position 1 has the question's subword 0.
         ids = tf.pad(question.ids, [[0, 0], [1, 0]])
-        ids = tf.gather(
-            ids,
-            tf.minimum(positions, tf.shape(ids)[1] - 1) * tf.ones_like(lengths)[:, None],
-            batch_dims=1,
-        )
-        prefix = tf.where(positions <= lengths[:, None], ids, self.sep_id)
+        prefix = tf.gather(ids, tf.minimum(positions[0], tf.shape(ids)[1] - 1), axis=1)
+        prefix = tf.where(positions <= lengths[:, None], prefix, self.sep_id)
         prefix = tf.where(positions == 0, self.cls_id, prefix)
         prefix_lengths = lengths + 1 + self.num_separators
         ids, pieces, of_passage = self._windows(prefix, prefix_lengths, passage)
-        ends = tf.minimum(tf.cumsum(question.counts, axis=1), lengths[:, None])
+        ends = tf.minimum(tf.cumsum(question.counts, axis=1), lengths[:, None])  # [R, m]
         firsts = tf.pad(ends, [[0, 0], [1, 0]])[:, :-1]
         return {
             "encoder_ids": ids,
@@ -231,37 +230,50 @@ class SubwordTokenizer(Pickled, tf.Module):
     def _windows(
         self, prefix: tf.Tensor, prefix_lengths: tf.Tensor, text: Subwords
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        """Returns ids `[R, W, P]`, pieces `[R, n, 2]` and the mask `[R, W, P]` of the text."""
-        lengths = tf.reduce_sum(text.counts, axis=1)
+        """Divides texts into windows, each of which begins with a prefix and ends with a separator.
+
+        With room for 4 subwords and an overlap of 2, the 7 subwords a to g are in the windows
+        `abcd`, `cdef` and `efg`; d, whose smaller context is 0 in the first window and 1 in the
+        second, belongs to the second.
+
+        Args:
+            prefix: int32 `[R, p]`.
+            prefix_lengths: int32 `[R]`.
+            text: `Subwords` of R texts.
+
+        Returns:
+            Ids `[R, W, P]`, pieces `[R, n, 2]` and the mask `[R, W, P]` of the text.
+        """
+        lengths = tf.reduce_sum(text.counts, axis=1)  # [R]
         room = self.length - prefix_lengths - 1
         step = room - tf.minimum(self.overlap, room // 2)
         num_windows = 1 + (tf.maximum(lengths - room, 0) + step - 1) // step
-        width = longest(prefix_lengths + tf.minimum(lengths, room) + 1, self.length)
+        width = longest(prefix_lengths + tf.minimum(lengths, room) + 1, self.length)  # P
 
         # === Ids ===
-        count = tf.maximum(tf.reduce_max(num_windows), 1)  # there may be no rows
+        count = tf.maximum(tf.reduce_max(num_windows), 1)  # W; there may be no rows
         if has_static_shapes():
             count = _power_of_two(count)
-        window = tf.range(count)[None, :, None]
-        position = tf.range(width)[None, None, :]
-        begin = window * step[:, None, None]
+        window = tf.range(count)[None, :, None]  # [1, W, 1]
+        position = tf.range(width)[None, None, :]  # [1, 1, P]
+        begin = window * step[:, None, None]  # [R, W, 1], the window's first subword of the text
         held = tf.clip_by_value(lengths[:, None, None] - begin, 0, room[:, None, None])
-        inner = position - prefix_lengths[:, None, None]
+        inner = position - prefix_lengths[:, None, None]  # [R, 1, P], negative in the prefix
         exists = window < num_windows[:, None, None]
-        in_text = exists & (inner >= 0) & (inner < held)
+        in_text = exists & (inner >= 0) & (inner < held)  # [R, W, P]
         at_end = exists & (inner == held)
         padded = tf.pad(text.ids, [[0, 0], [0, 1]])
-        ids = tf.gather(padded, tf.where(in_text, begin + inner, 0), batch_dims=1)
+        ids = tf.gather(padded, tf.where(in_text, begin + inner, 0), batch_dims=1)  # [R, W, P]
         before = tf.gather(prefix, tf.minimum(position[0, 0], tf.shape(prefix)[1] - 1), axis=1)
         ids = tf.where(in_text, ids, tf.where(at_end, self.sep_id, self.pad_id))
         ids = tf.where(exists & (inner < 0), before[:, None], ids)
 
         # === Words ===
-        ends = tf.cumsum(text.counts, axis=1)
+        ends = tf.cumsum(text.counts, axis=1)  # [R, n]
         firsts = ends - text.counts
         lengths, room, step, num_windows, prefix_lengths = (
             x[:, None] for x in (lengths, room, step, num_windows, prefix_lengths)
-        )
+        )  # [R, 1]
         # The step is at least half a window, so a subword is in at most two windows.
         later = tf.minimum(firsts // step, num_windows - 1)
         earlier = tf.maximum(later - 1, 0)
@@ -272,6 +284,7 @@ class SubwordTokenizer(Pickled, tf.Module):
             # A word after the end of the earlier window is only in the later one.
             return tf.where(firsts < end, tf.minimum(left, right), tf.int32.min)
 
+        # The window of each word, [R, n].
         number = tf.where(context(earlier) >= context(later), earlier, later)
         end = tf.minimum(number * step + room, lengths)
         first = number * width + prefix_lengths + firsts - number * step
@@ -310,24 +323,13 @@ class SubwordTokenizer(Pickled, tf.Module):
         return cls(pieces, **{**config["windows"], **changes})
 
     def __reduce__(self) -> tuple[Any, ...]:
-        with tempfile.TemporaryDirectory() as folder:
-            self.save_assets(folder)
-            files = {path.name: path.read_bytes() for path in Path(folder).iterdir()}
-        return _from_files, (type(self), files)
+        return partial(type(self), **self.get_config()), (self.pieces,)
 
     def __repr__(self) -> str:
         return (
             f"<SubwordTokenizer {self.pieces.kind} of {len(self.pieces)}, windows of "
             f"{self.length} that overlap by {self.overlap}>"
         )
-
-
-def _from_files(cls: type[SubwordTokenizer], files: Mapping[str, bytes]) -> SubwordTokenizer:
-    """Builds a tokenizer from the content of the files of `save_assets`."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name, content in files.items():
-            (Path(folder) / name).write_bytes(content)
-        return cls.from_assets(folder)
 
 
 def _power_of_two(count: tf.Tensor) -> tf.Tensor:

@@ -3,6 +3,7 @@
 import base64
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,14 @@ from tfmrc.text.code_points import (
     Characters,
     CodePoints,
     code_point_sizes,
+    int32,
     neighbours,
     white_space_table,
 )
 from tfmrc.text.subwords.normalizers import normalizers_of
-from tfmrc.text.subwords.special_tokens import SpecialTokens
-from tfmrc.text.subwords.text_pieces import Spelling, TextPieces, Words, assemble, spell
+from tfmrc.text.subwords.pieces import Pieces, Strings
+from tfmrc.text.subwords.special_tokens import SpecialMatches, SpecialTokens
+from tfmrc.text.subwords.text_pieces import TextPieces, Words, cut_words
 from tfmrc.text.subwords.unigram import Unigram
 from tfmrc.utils.optional import optional_import
 
@@ -28,7 +31,7 @@ METASPACE = {"type": "Metaspace", "replacement": "▁"}
 Json = Mapping[str, Any]
 
 
-class UnigramPieces(tf.Module):
+class UnigramPieces(Pieces):
     """Splits words or whole texts into the pieces of a Unigram model.
 
     XLM-RoBERTa, DeBERTa and ALBERT have such models. What is between special tokens is normalized,
@@ -68,7 +71,8 @@ class UnigramPieces(tf.Module):
         normalizer: Json | None = None,
         pre_tokenizer: Json | None = None,
     ):
-        super().__init__(name=self.kind)
+        ids = {piece: index for index, (piece, _) in enumerate(vocabulary)}
+        super().__init__(ids, len(vocabulary))
         self._model = Unigram(vocabulary, unknown_id)
         pre_tokenizer = pre_tokenizer or METASPACE
         # As text, because a module would wrap its dicts and lists.
@@ -81,8 +85,6 @@ class UnigramPieces(tf.Module):
             },
             ensure_ascii=False,
         )
-        self._ids = {piece: index for index, (piece, _) in enumerate(vocabulary)}
-        self._size = len(vocabulary)
         self._steps = tuple(normalizers_of(normalizer))
         self._splits, self._prepends = _rules(pre_tokenizer)
 
@@ -124,85 +126,89 @@ class UnigramPieces(tf.Module):
             steps.append({"type": "Precompiled", "precompiled_charsmap": encoded})
         return cls(vocabulary, unknown_id, {"type": "Sequence", "normalizers": steps})
 
-    def cut(self, words: Any, spaced: Any) -> tf.RaggedTensor:
-        """Splits words into pieces.
+    def cut(self, words: Strings, spaced: tf.Tensor | list[bool]) -> tf.RaggedTensor:
+        return self._tokenize(words, SpecialTokens(), spaced).ids
 
-        Args:
-            words: string `[N]`.
-            spaced: bool `[N]`, whether a space precedes the word.
+    def tokenize(self, texts: Strings, special_tokens: SpecialTokens) -> TextPieces:
+        return self._tokenize(texts, special_tokens, spaced=True)
+
+    def _tokenize(
+        self, texts: Strings, special_tokens: SpecialTokens, spaced: tf.Tensor | list[bool] | bool
+    ) -> TextPieces:
+        """Returns the subwords of texts `[R]`; `spaced` `[R]`, whether a space precedes each."""
+        text = CodePoints.of(texts)
+        points, words = self._words(text, spaced, *self._normalized_text(text, special_tokens))
+        return cut_words(text, points, words, self._cut)
+
+    def _normalized_text(
+        self, text: CodePoints, special_tokens: SpecialTokens
+    ) -> tuple[tf.Tensor, ...]:
+        """Normalizes what is between special tokens.
 
         Returns:
-            int32 ragged `[N, pieces]`.
+            Of M characters the code points, where they come from in the text, the number of their
+            part, the ids of special tokens (-1: none), int32 `[M]`, and whether they are in one,
+            bool `[M]`. Of `a<s>b` with the id 7 the parts are `[1, 2, 2, 2, 3]` and the ids
+            `[-1, 7, -1, -1, -1]`.
         """
-        return self.tokenize(words, SpecialTokens(()), tf.convert_to_tensor(spaced)).ids
-
-    def tokenize(self, texts: Any, special_tokens: SpecialTokens, spaced: Any = True) -> TextPieces:
-        """Returns the subwords of whole texts.
-
-        Args:
-            texts: string `[R]`, UTF-8.
-            special_tokens: `SpecialTokens`.
-            spaced: bool or bool `[R]`. Whether a space precedes the text. Default: True.
-
-        Raises:
-            tf.errors.InvalidArgumentError: A text has combining marks that are not supported.
-        """
-        text = CodePoints.of(texts)
         with tf.init_scope():
             given, normalized = special_tokens.divided(self._normalized_string)
-        special = given.find(text)
-        begins = (text.index == 0) | special.first
-        begins |= special.inside != neighbours(special.inside, -1, False)
+        special = given.find(text)  # [N]
         points = tf.where(special.inside, INERT, text.points)
-        characters = Characters(points, tf.range(tf.size(points)), tf.cumsum(_int(begins)))
-        points, source, part = self._normalized(characters)
-        is_special = tf.gather(special.inside, source)
-        ids = tf.gather(special.ids, source)
-
-        # === Special tokens of normalized text ===
-        index = tf.range(tf.size(part)) - tf.searchsorted(part, part)
-        later = normalized.find(CodePoints(points, part, index, text.num_rows))
-        begins = (index == 0) | later.first
-        begins |= later.inside != neighbours(later.inside, -1, False)
+        part = tf.cumsum(int32(_part_begins(text, special)))
+        points, source, part = self._normalized(Characters(points, tf.range(tf.size(points)), part))
+        # The tokens of normalized text; searchsorted gives the first character of a part.
+        index = tf.range(tf.size(part)) - tf.searchsorted(part, part)  # [M]
+        parts = CodePoints(points, part, index, text.num_rows)
+        later = normalized.find(parts)
         points = tf.where(later.inside, INERT, points)
-        is_special |= later.inside
-        ids = tf.maximum(ids, later.ids)
+        ids = tf.maximum(tf.gather(special.ids, source), later.ids)
+        is_special = tf.gather(special.inside, source) | later.inside
+        return points, source, tf.cumsum(int32(_part_begins(parts, later))), ids, is_special
 
-        # === Words ===
-        white = (white_space_table().lookup(points) > 0) & self._splits
-        part = tf.cumsum(_int(begins) + _int(white))
+    def _words(
+        self,
+        text: CodePoints,
+        spaced: tf.Tensor | list[bool] | bool,
+        points: tf.Tensor,
+        source: tf.Tensor,
+        part: tf.Tensor,
+        ids: tf.Tensor,
+        is_special: tf.Tensor,
+    ) -> tuple[tf.Tensor, Words]:
+        """Divides normalized texts into words; returns their code points `[M]` and the words.
+
+        The text `"an owl"` becomes `▁an▁owl`, of which the first `▁` is new.
+        """
+        white = white_space_table().lookup(points) & self._splits
+        part += tf.cumsum(int32(white))
         points = tf.where(points == SPACE, META_SPACE, points)
         points, source, part, ids, is_special = (
             tf.boolean_mask(field, ~white) for field in (points, source, part, ids, is_special)
         )
         begins = part != neighbours(part, -1, -1)
-        spaced = tf.broadcast_to(spaced, text.num_rows[None])
+        spaced = tf.broadcast_to(spaced, text.num_rows[None])  # [R]
         prepended = begins & ~is_special & (points != META_SPACE) & self._prepends
         prepended &= tf.gather(spaced, tf.gather(text.row, source))
         begins |= points == META_SPACE
-        origin = tf.repeat(tf.range(tf.size(points)), 1 + _int(prepended))
+        # A character that a "▁" is prepended to is repeated, and the first of the two becomes it.
+        origin = tf.repeat(tf.range(tf.size(points)), 1 + int32(prepended))
         is_new = tf.gather(prepended, origin) & (origin != neighbours(origin, -1, -1))
         is_old = tf.gather(prepended, origin) & ~is_new
         points = tf.where(is_new, META_SPACE, tf.gather(points, origin))
         source, ids = tf.gather(source, origin), tf.gather(ids, origin)
-        firsts = _int(tf.where(tf.gather(begins, origin) & ~is_old)[:, 0])
+        firsts = int32(tf.where(tf.gather(begins, origin) & ~is_old)[:, 0])  # [V]
         lasts = tf.pad(firsts, [[0, 1]], constant_values=tf.size(points))[1:] - 1
-        words = Words(firsts, lasts)
+        return points, Words(firsts, lasts, source, source, tf.gather(ids, firsts))
 
-        # === Pieces ===
-        spelling = spell(points, words)
-        special_ids = tf.gather(ids, firsts)
-        pieces, starts, ends = self._cut(spelling)
-        return assemble(text, source, words, spelling, pieces, starts, ends, special_ids)
-
-    def _cut(self, spelling: Spelling) -> tuple[tf.RaggedTensor, ...]:
-        """Returns the pieces of the strings, and their first and last bytes."""
-        codes = tf.strings.unicode_decode(spelling.strings, "UTF-8")
+    def _cut(self, strings: tf.Tensor) -> tuple[tf.RaggedTensor, ...]:
+        """Returns the pieces of strings `[U]`, and their first and last bytes, ragged `[U, ..]`."""
+        codes = tf.strings.unicode_decode(strings, "UTF-8")  # ragged [U, ..]
         pieces, *characters = self._model.split(codes)
-        before = tf.pad(tf.cumsum(code_point_sizes(codes.values)), [[1, 0]])
-        first = tf.gather(codes.row_starts(), pieces.value_rowids())
+        before = tf.pad(tf.cumsum(code_point_sizes(codes.values)), [[1, 0]])  # bytes, of all [U]
+        first = tf.cast(tf.gather(codes.row_starts(), pieces.value_rowids()), tf.int32)
         offsets = (
-            tf.gather(before, tf.cast(first, tf.int32) + field.values) - tf.gather(before, first)
+            tf.gather(before, first + field.values) - tf.gather(before, first)
             for field in characters
         )
         return pieces, *map(pieces.with_values, offsets)
@@ -217,31 +223,23 @@ class UnigramPieces(tf.Module):
         characters = self._normalized(Characters(text.points, text.index, text.row))
         return "".join(map(chr, characters.points.numpy()))
 
-    def id_of(self, piece: str) -> int:
-        """Returns the id of a piece. Raises KeyError if there is none."""
-        return self._ids[piece]
-
-    def __len__(self) -> int:
-        """Returns the number of ids."""
-        return self._size
-
     def components(self) -> dict[str, Any]:
         """Returns `vocabulary`, `unknown_id`, `normalizer` and `pre_tokenizer`."""
         result: dict[str, Any] = json.loads(self._json)
         return result
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the configuration; `save_assets` saves the components."""
         return {}
 
-    def save_assets(self, folder: str | Path) -> None:
-        """Writes the components to `unigram.json`."""
-        (Path(folder) / FILE_NAME).write_text(self._json, encoding="utf-8")
+    def save_assets(self, folder: Path) -> None:
+        (folder / FILE_NAME).write_text(self._json, encoding="utf-8")
 
     @classmethod
-    def from_assets(cls, folder: str | Path) -> "UnigramPieces":
-        """Loads the pieces from a folder of `save_assets`."""
-        return cls(**json.loads((Path(folder) / FILE_NAME).read_text(encoding="utf-8")))
+    def from_assets(cls, folder: Path, **config: Any) -> "UnigramPieces":
+        return cls(**json.loads((folder / FILE_NAME).read_text(encoding="utf-8")))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), **self.components()), ()
 
 
 def _rules(pre_tokenizer: Json) -> tuple[bool, bool]:
@@ -261,5 +259,7 @@ def _rules(pre_tokenizer: Json) -> tuple[bool, bool]:
     return types[0] == "WhitespaceSplit", scheme == "always"
 
 
-def _int(values: tf.Tensor) -> tf.Tensor:
-    return tf.cast(values, tf.int32)
+def _part_begins(text: CodePoints, special: SpecialMatches) -> tf.Tensor:
+    """Returns True at the first character of a text, a special token or what follows one, [N]."""
+    edge = special.inside != neighbours(special.inside, -1)
+    return (text.index == 0) | special.first | edge

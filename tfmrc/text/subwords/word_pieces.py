@@ -1,6 +1,7 @@
 """WordPiece of BERT, by graph operations, as the package `tokenizers` computes it."""
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,25 +9,20 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_text as tf_text
 
+from tfmrc.text.checks import checked
 from tfmrc.text.code_points import (
     NUM_CODES,
-    Characters,
     CodePoints,
     CodePointTable,
     Replacements,
-    decomposed_hangul,
     member,
+    neighbours,
     tables,
 )
+from tfmrc.text.lines import read_lines, write_lines
+from tfmrc.text.subwords.pieces import Pieces, Strings
 from tfmrc.text.subwords.special_tokens import SpecialTokens
-from tfmrc.text.subwords.text_pieces import (
-    Spelling,
-    TextPieces,
-    Words,
-    assemble,
-    spell,
-    with_special,
-)
+from tfmrc.text.subwords.text_pieces import TextPieces, Words, cut_words
 
 FILE_NAME = "vocab.txt"
 OTHER, SPACE, SINGLE = range(3)  # a single character is a word
@@ -35,7 +31,7 @@ MAX_CHARACTERS = 100  # of a word; a longer one is unknown
 REMOVED, ENDS_STRIPPED, ENDS_KEPT, STRIPPED, KEPT = -1, 1, 2, 3, 4
 
 
-class WordPieces(tf.Module):
+class WordPieces(Pieces):
     """Splits words or whole texts into the pieces of a WordPiece vocabulary.
 
     Each character is replaced by zero or more characters (controls removed, spaces unified,
@@ -64,7 +60,6 @@ class WordPieces(tf.Module):
     """
 
     kind = "word_pieces"
-    first_is_spaced = False
 
     def __init__(
         self,
@@ -74,9 +69,8 @@ class WordPieces(tf.Module):
         split_ideographs: bool = True,
         unknown: str = "[UNK]",
     ):
-        super().__init__(name=self.kind)
         pieces = list(vocabulary)
-        self._ids = {word: index for index, word in enumerate(pieces)}
+        super().__init__({word: index for index, word in enumerate(pieces)}, len(pieces))
         if unknown not in self._ids or len(self._ids) < len(pieces):
             raise ValueError(
                 "The pieces must be different, and the unknown one among them. "
@@ -102,124 +96,85 @@ class WordPieces(tf.Module):
                 max_bytes_per_word=4 * MAX_CHARACTERS,
             )
 
-    def cut(self, words: Any, spaced: Any = None) -> tf.RaggedTensor:
-        """Splits words into pieces.
+    def cut(self, words: Strings, spaced: tf.Tensor | list[bool] | None = None) -> tf.RaggedTensor:
+        """Splits words into pieces; BERT does not encode spaces.
 
-        Args:
-            words: string `[N]`, UTF-8.
-            spaced: ignored; BERT does not encode spaces. Default: None.
-
-        Returns:
-            int32 ragged `[N, pieces]`; a word of removed characters only has no piece.
+        A word of which BERT's normalizer removes all characters has no piece.
         """
-        return self._tokenize(CodePoints.of(words), SpecialTokens(())).ids
+        return self._tokenize(CodePoints.of(words), SpecialTokens()).ids
 
-    def tokenize(self, texts: Any, special_tokens: SpecialTokens) -> TextPieces:
-        """Returns the subwords of whole texts.
-
-        Args:
-            texts: string `[R]`, UTF-8.
-            special_tokens: `SpecialTokens`.
-
-        Raises:
-            tf.errors.InvalidArgumentError: A text has combining marks in an order that depends on
-                the Unicode version, and accents are removed.
-        """
+    def tokenize(self, texts: Strings, special_tokens: SpecialTokens) -> TextPieces:
         text = CodePoints.of(texts)
-        return self._tokenize(self._checked(text) if self.strip_accents else text, special_tokens)
+        return self._tokenize(
+            self._check_marks(text) if self.strip_accents else text, special_tokens
+        )
 
     def _tokenize(self, text: CodePoints, special_tokens: SpecialTokens) -> TextPieces:
         special = special_tokens.find(text)
-        # Of a special token one character stays, which has one piece.
-        points = tf.where(special.inside, ord("<"), text.points)
-        characters = Characters(points, tf.range(tf.size(points)), text.row)
-        points, source, row = self._replace(characters.select(~special.inside | special.first))
+        points, source, row = self._replace(special.stand_ins(text))  # [M]
 
         # === Words ===
         kind = self._kinds.lookup(points)
         single = kind == SINGLE
         if self.split_ideographs:  # which are recognised before replacement
-            single |= self._ideographs.lookup(tf.gather(text.points, source)) > 0
+            single |= self._ideographs.lookup(tf.gather(text.points, source))
         inner = kind != SPACE
         in_run = inner & ~single
-        joined = in_run[1:] & in_run[:-1] & (row[1:] == row[:-1])
-        joined = tf.pad(joined, [[1, 1]])[: tf.size(points) + 1]
-        begins = tf.where(inner & ~joined[:-1])[:, 0]
-        lasts = tf.where(inner & ~joined[1:])[:, 0]
-        words = Words(tf.cast(begins, tf.int32), tf.cast(lasts, tf.int32))
+        # True where a character is in one word with the one before it: of "ab !c" at the b.
+        joined = in_run & neighbours(in_run, -1) & (row == neighbours(row, -1, -1))
+        first = tf.cast(tf.where(inner & ~joined)[:, 0], tf.int32)  # [V]
+        last = tf.cast(tf.where(inner & ~neighbours(joined, 1))[:, 0], tf.int32)
+        special_ids = tf.gather(special.ids, tf.gather(source, first))
+        words = Words(first, last, source, tf.gather(special.ends, source), special_ids)
 
-        # === Pieces ===
-        spelling = spell(points, words)
-        result = assemble(text, source, words, spelling, *self._cut(spelling))
-        return with_special(result, text, special)
+        return cut_words(text, points, words, self._cut)
 
-    def _cut(self, spelling: Spelling) -> tuple[tf.RaggedTensor, ...]:
-        """Returns the pieces of the strings, and their first and last bytes."""
-        too_long = tf.strings.length(spelling.strings, unit="UTF8_CHAR") > MAX_CHARACTERS
-        size = tf.strings.length(spelling.strings)
-        cut = tf.where(too_long, self.unknown, spelling.strings)
+    def _cut(self, strings: tf.Tensor) -> tuple[tf.RaggedTensor, ...]:
+        """Returns the pieces of strings `[U]`, and their first and last bytes, ragged `[U, ..]`."""
+        too_long = tf.strings.length(strings, unit="UTF8_CHAR") > MAX_CHARACTERS
+        cut = tf.where(too_long, self.unknown, strings)
         pieces, starts, ends = self._cutter.tokenize_with_offsets(cut)
-        whole = tf.gather(too_long, ends.value_rowids())
-        ends = ends.with_values(
-            tf.where(whole, tf.gather(size, ends.value_rowids()), tf.cast(ends.values, tf.int32))
-        )
-        return pieces, starts, ends
+        row = ends.value_rowids()
+        whole = tf.gather(tf.strings.length(strings), row)
+        whole = tf.where(tf.gather(too_long, row), whole, tf.cast(ends.values, tf.int32))
+        return pieces, starts, ends.with_values(whole)
 
-    def _checked(self, text: CodePoints) -> CodePoints:
+    def _check_marks(self, text: CodePoints) -> CodePoints:
         """Refuses texts in which Unicode's normalization would exchange a mark that is kept."""
-        marks = self._marks.lookup(text.points)
-        read = tf.where(marks != REMOVED)[:, 0]
+        marks = self._marks.lookup(text.points)  # [N]
+        read = tf.where(marks != REMOVED)[:, 0]  # [M]
         marks, row = tf.gather(marks, read), tf.gather(text.row, read)
         before, after = marks[:-1], marks[1:]
         pair = (before > 0) & (after == KEPT)
         pair |= ((before == KEPT) | (before == ENDS_KEPT)) & ((after == STRIPPED) | (after == KEPT))
         pair &= row[1:] == row[:-1]
-        check = tf.debugging.Assert(
+        points = checked(
+            text.points,
             ~tf.reduce_any(pair),
-            [
-                "Two combining marks in a row, one of which is kept, are not supported by this "
-                "tokenizer: their order depends on the Unicode version. Received: code points ",
-                tf.boolean_mask(tf.gather(text.points, read)[1:], pair),
-            ],
+            "Two combining marks in a row, one of which is kept, are not supported by this "
+            "tokenizer: their order depends on the Unicode version. Received: code points ",
+            tf.boolean_mask(tf.gather(text.points, read)[1:], pair),
         )
-        with tf.control_dependencies([] if check is None else [check]):
-            return text._replace(points=tf.identity(text.points))
+        return text._replace(points=points)
 
     @property
     def vocabulary(self) -> list[str]:
         """The pieces; the index is the id."""
         return list(self._ids)
 
-    def id_of(self, piece: str) -> int:
-        """Returns the id of a piece. Raises KeyError if there is none."""
-        return self._ids[piece]
-
-    def __len__(self) -> int:
-        """Returns the number of pieces."""
-        return len(self._ids)
-
     def get_config(self) -> dict[str, Any]:
-        """Returns the configuration; `save_assets` saves the vocabulary."""
         names = ("lowercase", "strip_accents", "split_ideographs", "unknown")
         return {name: getattr(self, name) for name in names}
 
-    def save_assets(self, folder: str | Path) -> None:
-        """Writes `vocab.txt`, one piece per line."""
-        text = "".join(f"{word}\n" for word in self._ids)
-        (Path(folder) / FILE_NAME).write_text(text, encoding="utf-8", newline="\n")
+    def save_assets(self, folder: Path) -> None:
+        write_lines(folder / FILE_NAME, self.vocabulary)
 
     @classmethod
-    def from_assets(cls, folder: str | Path, **config: Any) -> "WordPieces":
-        """Loads the pieces from a folder of `save_assets`."""
-        return cls(read_lines(Path(folder) / FILE_NAME), **config)
+    def from_assets(cls, folder: Path, **config: Any) -> "WordPieces":
+        return cls(read_lines(folder / FILE_NAME), **config)
 
-
-def read_lines(path: Path) -> list[str]:
-    """Reads the lines of a vocabulary file; only a line feed ends a line."""
-    lines = path.read_text(encoding="utf-8-sig").split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
-    return [line.removesuffix("\r") for line in lines]
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), **self.get_config()), (self.vocabulary,)
 
 
 def _marks() -> np.ndarray:
@@ -228,7 +183,7 @@ def _marks() -> np.ndarray:
     result = np.zeros(NUM_CODES, np.int32)
     for code, decomposed in tables()["decompositions"].items():
         last = ord(decomposed[-1])
-        result[int(code)] = ENDS_KEPT if kept[last] else ENDS_STRIPPED if stripped[last] else 0
+        result[code] = ENDS_KEPT if kept[last] else ENDS_STRIPPED if stripped[last] else 0
     result[stripped], result[kept] = STRIPPED, KEPT
     result[member(tables()["removed"])] = REMOVED
     return result
@@ -237,13 +192,9 @@ def _marks() -> np.ndarray:
 def _replacements(lowercase: bool, strip_accents: bool) -> dict[int, str]:
     """Returns the replacement of each code point that does not stay."""
     marks = member(tables()["marks"])
-    lower = {int(code): text for code, text in tables()["lowercase"].items()} if lowercase else {}
-    changed = set(lower)
-    decomposed: dict[int, str] = {}
-    if strip_accents:
-        decomposed = {int(code): text for code, text in tables()["decompositions"].items()}
-        decomposed |= decomposed_hangul()
-        changed |= {*decomposed, *np.flatnonzero(marks).tolist()}
+    lower = tables()["lowercase"] if lowercase else {}
+    decomposed = tables()["decompositions"] if strip_accents else {}
+    changed = {*lower, *decomposed, *(np.flatnonzero(marks).tolist() if strip_accents else ())}
     result = {}
     for code in changed:
         text = decomposed.get(code, chr(code))

@@ -53,7 +53,7 @@ def answer_candidates(tokenizer: Tokenizer, passages: Any, limit: int) -> Answer
     passages = tf.strings.unicode_transcode(passages, "UTF-8", "UTF-8", errors="replace")
     tokens = tokenizer.tokenize(passages)
     surface = tokens.surface.values
-    row = tf.cast(row_of_values(tokens.surface), tf.int32)
+    row = row_of_values(tokens.surface)
     sentence = sentence_numbers(passages, tokens)
     begins = sentence != tf.pad(sentence, [[1, 0]], constant_values=-1)[:-1]
     is_name = tf.strings.regex_full_match(surface, _NAME)

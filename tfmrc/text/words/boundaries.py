@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from tfmrc.text import characters as ch
+from tfmrc.text.code_points import neighbours
 
 ABBREVIATION_LENGTH = 6
 
@@ -84,17 +86,14 @@ class _Neighbourhood:
         self._shifted: dict[Any, tf.Tensor] = {}
 
     def before(self, values: tf.Tensor, positions: int = 1) -> tf.Tensor:
-        """Returns the value `positions` characters earlier; it is computed once."""
-        key = values.ref(), -positions
-        if key not in self._shifted:
-            self._shifted[key] = tf.pad(values, [[positions, 0]])[:-positions]
-        return self._shifted[key]
+        """Returns the value `positions` characters earlier."""
+        return self.after(values, -positions)
 
     def after(self, values: tf.Tensor, positions: int = 1) -> tf.Tensor:
         """Returns the value `positions` characters later; it is computed once."""
         key = values.ref(), positions
         if key not in self._shifted:
-            self._shifted[key] = tf.pad(values, [[0, positions]])[positions:]
+            self._shifted[key] = neighbours(values, positions)
         return self._shifted[key]
 
     def class_before(self, kind: int, positions: int = 1) -> tf.Tensor:
@@ -195,7 +194,7 @@ def _join_flags(classes: tf.Tensor, joined: tf.Tensor) -> tf.Tensor:
 
 
 def _join_abbreviations(text: _Neighbourhood, joined: tf.Tensor) -> tf.Tensor:
-    """Joins the period to the words in `english.ABBREVIATIONS`."""
+    """Joins the period to the words in `ABBREVIATIONS`."""
     candidate = text.periods & text.before(text.letters) & ~joined & ~text.after(text.words)
     positions = tf.where(candidate & ~text.after(text.periods))[:, 0]
     width = ABBREVIATION_LENGTH + 1
@@ -207,22 +206,13 @@ def _join_abbreviations(text: _Neighbourhood, joined: tf.Tensor) -> tf.Tensor:
     later_begins = tf.cumsum(tf.cast(begins, tf.int32), axis=1, reverse=True, exclusive=True)
     in_word = valid & (later_begins == 0)
     letters = tf.where(in_word, tf.gather(text.points, window), 0)
-    known = tf.constant([_packed([ord(c) for c in word]) for word in ABBREVIATIONS], tf.int64)
-    is_known = tf.reduce_any(_packed_rows(letters)[:, None] == known, axis=1)
+    # Words are packed into integers, letters as digits to the base 128: "Co" is 67 * 128 + 111.
+    powers = np.array([128**index for index in range(width - 1, -1, -1)], np.int64)
+    packed = tf.reduce_sum(tf.cast(letters, tf.int64) * powers, axis=1)
+    known = [np.dot([*map(ord, word)], powers[-len(word) :]) for word in ABBREVIATIONS]
+    is_known = tf.reduce_any(packed[:, None] == tf.constant(known, tf.int64), axis=1)
     is_known &= tf.reduce_all((letters < 128) & (letters >= 0), axis=1)
     return _set(joined, tf.boolean_mask(positions, is_known), True)
-
-
-def _packed(letters: list[int]) -> int:
-    number = 0
-    for letter in letters:
-        number = number * 128 + letter
-    return number
-
-
-def _packed_rows(letters: tf.Tensor) -> tf.Tensor:
-    powers = [128**index for index in range(ABBREVIATION_LENGTH, -1, -1)]
-    return tf.reduce_sum(tf.cast(letters, tf.int64) * tf.constant(powers, tf.int64), axis=1)
 
 
 def _join_addresses(text: _Neighbourhood, joined: tf.Tensor) -> tf.Tensor:

@@ -5,6 +5,7 @@ from typing import Any
 import tensorflow as tf
 
 from tfmrc.ops.ids import BOS, EOS, PAD
+from tfmrc.text.code_points import neighbours
 from tfmrc.text.vocabulary import Vocabulary
 
 # Whole tokens, as regular expressions of RE2.
@@ -79,12 +80,12 @@ def join_words(words: Any) -> tf.Tensor:
         return tf.strings.regex_full_match(word, pattern)
 
     def before(values):
-        return tf.pad(values, [[1, 0]])[:-1]
+        return neighbours(values, -1)
 
     def after(values):
-        return tf.pad(values, [[0, 1]])[1:]
+        return neighbours(values, 1)
 
-    first = row != tf.pad(row, [[1, 0]], constant_values=-1)[:-1]
+    first = row != neighbours(row, -1, -1)
     opening, closing = match(_OPENING), match(_CLOSING)
     spelled = match(_WORD)
     between = after(spelled) & ~first & ~after(first)

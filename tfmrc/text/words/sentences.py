@@ -4,6 +4,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from tfmrc.text.code_points import neighbours
 from tfmrc.text.rows import row_of_values
 from tfmrc.text.words.tokenizer import Tokens
 
@@ -38,25 +39,20 @@ def sentence_numbers(texts: Any, tokens: Tokens) -> tf.Tensor:
         array([0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1], dtype=int32)
     """
     surface = tokens.surface.values
-    row = tf.cast(row_of_values(tokens.surface), tf.int32)
+    row = row_of_values(tokens.surface)
     starts, stops = tokens.starts.values, tokens.ends.values
-    same_row = row == _before(row, -1)
+    same_row = row == neighbours(row, -1, -1)
     # A closing mark directly follows a token; after a space it is an opening mark.
     closes = (
-        tf.strings.regex_full_match(surface, _CLOSES) & same_row & (starts == _before(stops, 0))
+        tf.strings.regex_full_match(surface, _CLOSES) & same_row & (starts == neighbours(stops, -1))
     )
     ends = tf.strings.regex_full_match(surface, _ENDS)
     ended = tf.gather(ends, _last(~closes))
     ended &= tf.gather(row, _last(~closes)) == row
     continues = closes | ends | tf.strings.regex_full_match(surface, _CONTINUES)
     lines = _lines_before(texts, row, starts)
-    begins = ~same_row | (lines != _before(lines, 0)) | (_before(ended, False) & ~continues)
+    begins = ~same_row | (lines != neighbours(lines, -1)) | (neighbours(ended, -1) & ~continues)
     return tf.cumsum(tf.cast(begins, tf.int32)) - 1
-
-
-def _before(values: tf.Tensor, first: Any) -> tf.Tensor:
-    """Returns the value of the previous token."""
-    return tf.pad(values, [[1, 0]], constant_values=first)[:-1]
 
 
 def _last(mask: tf.Tensor) -> tf.Tensor:

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from tfmrc.text.checks import checked
 from tfmrc.text.layout import FlatTokens
 
 
@@ -70,15 +71,16 @@ def tags_of_words(tags: tf.Tensor, tokens: FlatTokens, name: str) -> tf.Tensor:
         >>> tags_of_words(["DET NOUN VERB", ""], tokens, "passage_pos").numpy()
         array([b'DET', b'NOUN'], dtype=object)
     """
-    split = tf.strings.split(tf.convert_to_tensor(tags, tf.string))
-    counts = tf.cast(split.row_lengths(), tf.int32)
+    split = tf.strings.split(tf.convert_to_tensor(tags, tf.string))  # ragged [R, ..]
+    counts = tf.cast(split.row_lengths(), tf.int32)  # [R]
     fits = tf.where(tokens.cut, counts > tokens.lengths, counts == tokens.lengths)
-    check = tf.debugging.Assert(
+    row = checked(
+        tokens.row,
         tf.reduce_all(fits),
-        [f"`{name}` must have one tag per word of its text. Received: numbers of tags ", counts,
-         " and of words ", tokens.lengths],
-        summarize=8,
-    )  # fmt: skip
-    with tf.control_dependencies([] if check is None else [check]):
-        first = tf.gather(tf.cast(split.row_starts(), tf.int32), tokens.row)
-        return tf.gather(split.values, first + tokens.position)
+        f"`{name}` must have one tag per word of its text. Received: numbers of tags ",
+        counts,
+        " and of words ",
+        tokens.lengths,
+    )
+    first = tf.gather(tf.cast(split.row_starts(), tf.int32), row)  # [N]
+    return tf.gather(split.values, first + tokens.position)

@@ -7,6 +7,7 @@ from tfmrc import layers
 
 X = np.ones((1, 2, 4), "float32")
 IDS = np.ones((1, 2), "int32")
+MASK = np.ones((1, 2), bool)
 
 
 def lexicon(**options):
@@ -20,6 +21,10 @@ def with_state():
     return layers.BidirectionalLSTM(2)(X, initial_state=(state, state))
 
 
+def two_steps(module):
+    return module(X, X, question_mask=MASK, memory_mask=MASK, num_steps=2)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -31,6 +36,16 @@ def with_state():
         (lambda: layers.ConcatenatedEncoder(blocks=("gru",)), "blocks="),
         (lambda: layers.ConcatenatedEncoder(hidden_dim=5), "hidden_dim=5"),
         (lambda: layers.Dropout(1.0), "Received: rate=1.0"),
+        (lambda: two_steps(layers.OneStepAnswer()), "num_steps=2"),
+        (lambda: layers.DualAttention()(X, X, MASK, MASK), r"`passages` .*\[B, K, L, d\]"),
+        (lambda: layers.DualAttention()(X[None], IDS, MASK, MASK), "`question`.*(1, 2)"),
+        (
+            lambda: layers.MemoryGeneration(2)(
+                X, question=IDS, passage_mask=MASK, question_mask=MASK
+            ),
+            r"`question` of MemoryGeneration must have the axes \[B, m, h\]",
+        ),
+        (lambda: layers.TiedSelfAttention()(X[None]), r"`x` .*\[B, n, d\]"),
     ],
 )
 def test_mistakes_are_refused(make, message):

@@ -1,16 +1,16 @@
 import keras
 from keras import ops
 
-from tfmrc.layers.base import Layer
-from tfmrc.layers.encoders.linear import initial, linear
+from tfmrc.layers.base import Layer, float32_spec
+from tfmrc.layers.encoders.linear import initial
 from tfmrc.layers.recording import record
 from tfmrc.ops.chunks import map_chunks, map_groups
 from tfmrc.ops.masking import masked_log_softmax
 from tfmrc.ops.shapes import product
 from tfmrc.ops.sizes import sizes
 
-# Computed at once outside training: queries of an example, and values of the tanh. More of them do
-# not stay in the caches of a CPU.
+# Queries of an example, and values of the tanh, that are computed at once outside training. More of
+# them do not fit in the caches of a CPU.
 QUERIES = 4
 VALUES = 1 << 20
 
@@ -54,18 +54,19 @@ class AdditiveAttention(Layer):
     masque-16 and masque-21.
     """
 
+    AXES = {"query": "B T d", "memory": "B S d", "memory_mask": "B S", "log_prior": "B S"}
+
     def __init__(self, initializer=0.02, **kwargs):
         super().__init__(autocast=False, **kwargs)  # the prior stays float32
         self.initializer = initializer
 
     def build(self, query_shape, memory_shape):
-        dim = memory_shape[-1]
-        options = {"initializer": self.initializer, "dtype": self.dtype_policy}
-        self.memory_projection = linear(dim, name="memory", **options)  # W_m, b
-        self.query_projection = linear(dim, name="query", use_bias=False, **options)  # W_s
+        dim, options = memory_shape[-1], {"initializer": self.initializer}
+        self.memory_projection = self.add_dense("memory", dim, dim, **options)  # W_m, b
+        self.query_projection = self.add_dense(  # W_s
+            "query", dim, query_shape[-1], use_bias=False, **options
+        )
         self.score = self.add_weight((dim,), initializer=initial(self.initializer), name="score")
-        self.memory_projection.build(memory_shape)
-        self.query_projection.build(query_shape)
 
     def project(self, memory):
         """Returns `W_m M + b` `[B, S, d]`, which is the same for all queries."""
@@ -75,16 +76,16 @@ class AdditiveAttention(Layer):
         memory = ops.cast(memory, self.compute_dtype)
         projected = self.project(memory) if projected is None else projected
         score = self._score if training else self._score_in_parts
-        scores = ops.cast(score(self.query_projection(query), projected), "float32")
+        scores = ops.cast(score(self.query_projection(query), projected), "float32")  # [B, T, S]
         if log_prior is not None:
             scores = scores + ops.cast(log_prior, "float32")[:, None, :]  # masque-21
         log_weights = masked_log_softmax(scores, memory_mask[:, None, :])  # masque-15
         weights = record(self.name, ops.cast(ops.exp(log_weights), self.compute_dtype))
-        return log_weights, ops.matmul(weights, memory)  # masque-16
+        return log_weights, ops.matmul(weights, memory)  # [B, T, d], masque-16
 
     def _score(self, query, projected):
         """Computes `e` `[B, T, S]` from projected queries and memory, masque-14."""
-        hidden = ops.tanh(query[:, :, None] + projected[:, None])
+        hidden = ops.tanh(query[:, :, None] + projected[:, None])  # [B, T, S, d]
         return product(hidden, ops.cast(self.score, self.compute_dtype)[:, None])[..., 0]
 
     def _score_in_parts(self, query, projected):
@@ -101,8 +102,8 @@ class AdditiveAttention(Layer):
     def compute_output_spec(
         self, query, memory, memory_mask, log_prior=None, projected=None, training=None
     ):
-        batch, length = query.shape[:2]
+        context = (*query.shape[:2], memory.shape[-1])
         return (
-            keras.KerasTensor((batch, length, memory.shape[1]), dtype="float32"),
-            keras.KerasTensor((batch, length, memory.shape[-1]), dtype=self.compute_dtype),
+            float32_spec(query, memory.shape[1]),
+            keras.KerasTensor(context, dtype=self.compute_dtype),
         )

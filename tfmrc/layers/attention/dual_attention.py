@@ -52,6 +52,8 @@ class DualAttention(Layer):
     paper states a similarity weight of 6d numbers; its formula has 3d, as in the English paper.
     """
 
+    AXES = {"passages": "B K L d", "question": "B J d"}
+
     def __init__(self, initializer=0.02, similarity_init=0.0, **kwargs):
         super().__init__(**kwargs)
         self.initializer = initializer

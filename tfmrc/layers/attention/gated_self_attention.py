@@ -2,7 +2,6 @@ import keras
 from keras import ops
 
 from tfmrc.layers.base import Layer
-from tfmrc.layers.encoders.linear import linear
 from tfmrc.layers.recording import record
 from tfmrc.ops.masking import masked_softmax
 
@@ -37,28 +36,24 @@ class GatedSelfAttention(Layer):
     Reference: Zhao et al. 2018, section 2.2, qg-02 to qg-06. No biases, as printed.
     """
 
+    AXES = {"x": "B n d", "padding_mask": "B n"}
+
     def __init__(self, initializer=None, **kwargs):
         super().__init__(**kwargs)
         self.initializer = initializer
 
     def build(self, x_shape):
-        dim = x_shape[-1]
-        self.matching = self._linear(dim, dim, "matching")
-        self.fusion = self._linear(dim, 2 * dim, "fusion")
-        self.gate = self._linear(dim, 2 * dim, "gate")
-
-    def _linear(self, units, width, name):
-        options = {"use_bias": False, "dtype": self.dtype_policy, "name": name}
-        layer = linear(units, initializer=self.initializer, **options)
-        layer.build((None, width))
-        return layer
+        dim, options = x_shape[-1], {"use_bias": False, "initializer": self.initializer}
+        self.matching = self.add_dense("matching", dim, dim, **options)
+        self.fusion = self.add_dense("fusion", dim, 2 * dim, **options)
+        self.gate = self.add_dense("gate", dim, 2 * dim, **options)
 
     def call(self, x, padding_mask):
-        scores = ops.matmul(self.matching(x), ops.swapaxes(x, 1, 2))
+        scores = ops.matmul(self.matching(x), ops.swapaxes(x, 1, 2))  # [B, n, n]
         weights = record(self.name, masked_softmax(scores, padding_mask[:, None, :]))  # qg-02
         matched = ops.matmul(weights, x)  # qg-03
-        both = ops.concatenate([x, matched], axis=-1)
-        candidate = ops.tanh(self.fusion(both))  # qg-04
+        both = ops.concatenate([x, matched], axis=-1)  # [B, n, 2d]
+        candidate = ops.tanh(self.fusion(both))  # [B, n, d], qg-04
         gate = ops.sigmoid(self.gate(both))  # qg-05
         return x + gate * (candidate - x)  # qg-06
 

@@ -2,7 +2,6 @@ import keras
 from keras import ops
 
 from tfmrc.layers.base import Layer
-from tfmrc.layers.encoders.dense import Dense
 from tfmrc.ops.masking import masked_softmax
 
 
@@ -39,16 +38,18 @@ class LuongAttention(Layer):
     printed.
     """
 
+    AXES = {"states": "B T d", "memory": "B M m", "memory_mask": "B M"}
+
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)
         self.units = units
 
     def build(self, states_shape, memory_shape):
-        options = {"use_bias": False, "dtype": self.dtype_policy}
-        self.key = Dense(states_shape[-1], name="key", **options)
-        self.key.build(memory_shape)
-        self.output_layer = Dense(self.units, activation="tanh", name="output", **options)
-        self.output_layer.build((None, states_shape[-1] + memory_shape[-1]))
+        width, memory_width = states_shape[-1], memory_shape[-1]
+        self.key = self.add_dense("key", width, memory_width, use_bias=False)
+        self.output_layer = self.add_dense(
+            "output", self.units, width + memory_width, activation="tanh", use_bias=False
+        )
 
     def project(self, memory):
         """Returns the keys `[B, M, d]`, which are the same at every step."""
@@ -60,8 +61,9 @@ class LuongAttention(Layer):
 
     def call(self, states, memory, memory_mask, keys=None):
         keys = self.project(memory) if keys is None else keys
-        weights = masked_softmax(self.scores(states, keys), memory_mask[:, None, :])  # qg-10
-        context = ops.matmul(ops.cast(weights, self.compute_dtype), memory)  # qg-11
+        scores = self.scores(states, keys)  # [B, T, M]
+        weights = masked_softmax(scores, memory_mask[:, None])  # qg-10
+        context = ops.matmul(ops.cast(weights, self.compute_dtype), memory)  # [B, T, m], qg-11
         return self.output_layer(ops.concatenate([states, context], axis=-1))  # qg-12
 
     def compute_output_shape(self, states_shape, memory_shape=None):

@@ -5,7 +5,6 @@ from keras import ops
 
 from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
-from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.recording import record
 from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.ops.masking import masked_softmax
@@ -29,7 +28,6 @@ class MemoryGeneration(Layer):
         attention_dim: int. Width of the ReLU projection; None for the width of `H`. Default: None.
         dropout: float. Dropout rate on the attention weights and (variational) the LSTM's inputs.
             Default: 0.0.
-        use_cudnn: "auto" or False. See `BidirectionalLSTM`. Default: "auto".
         seed: int. Seed of the dropout. Default: None.
 
     Call arguments:
@@ -54,43 +52,29 @@ class MemoryGeneration(Layer):
     san-06, san-07, san-08.
     """
 
-    def __init__(
-        self, units, attention_dim=None, dropout=0.0, use_cudnn="auto", seed=None, **kwargs
-    ):
+    AXES = {"passage": "B n h", "question": "B m h", "passage_mask": "B n", "question_mask": "B m"}
+
+    def __init__(self, units, attention_dim=None, dropout=0.0, seed=None, **kwargs):
         super().__init__(**kwargs)
         self.units = units
         self.attention_dim = attention_dim
-        self.dropout = dropout
-        self.use_cudnn = use_cudnn
-        self.seed = seed
         dtype = self.dtype_policy
 
         def seeded(number):
             return None if seed is None else seed + number
 
-        self.question_dropout = Dropout(
-            dropout, seed=seeded(0), dtype=dtype, name="question_dropout"
-        )
-        self.self_dropout = Dropout(dropout, seed=seeded(1), dtype=dtype, name="self_dropout")
+        self.question_dropout = Dropout(dropout, seeded(0), dtype=dtype, name="question_dropout")
+        self.self_dropout = Dropout(dropout, seeded(1), dtype=dtype, name="self_dropout")
         self.lstm = BidirectionalLSTM(
-            units,
-            dropout=dropout,
-            use_cudnn=use_cudnn,
-            seed=seeded(2),
-            dtype=dtype,
-            name="lstm",
+            units, dropout=dropout, seed=seeded(2), dtype=dtype, name="lstm"
         )
 
     def build(self, passage_shape, question_shape, *mask_shapes):
-        self.projection = Dense(
-            self.attention_dim or passage_shape[-1],
-            activation="relu",
-            use_bias=False,
-            dtype=self.dtype_policy,
-            name="projection",
+        width = passage_shape[-1]
+        self.projection = self.add_dense(
+            "projection", self.attention_dim or width, width, activation="relu", use_bias=False
         )
-        self.projection.build(passage_shape)
-        self.lstm.build((*passage_shape[:-1], 2 * (passage_shape[-1] + question_shape[-1])))
+        self.lstm.build((*passage_shape[:-1], 2 * (width + question_shape[-1])))
 
     def call(self, passage, question, passage_mask, question_mask, training=None):
         scores = _products(self.projection(passage), self.projection(question))
@@ -99,12 +83,12 @@ class MemoryGeneration(Layer):
         attended = ops.matmul(self.question_dropout(weights, training=training), question)
         aware = ops.concatenate([passage, attended], axis=-1)  # [B, n, 2h], san-06
         position = ops.arange(sizes(passage)[1])
-        others = ops.not_equal(position[:, None], position)
-        others = ops.logical_and(others, passage_mask[:, None])
+        others = ops.not_equal(position[:, None], position)  # [n, n], without the diagonal
+        others = ops.logical_and(others, passage_mask[:, None])  # [B, n, n]
         weights = masked_softmax(_products(aware, aware), others)  # [B, n, n], san-07
         record(f"{self.name}.self", weights)
         rearranged = ops.matmul(self.self_dropout(weights, training=training), aware)
-        both = ops.concatenate([aware, rearranged], axis=-1)
+        both = ops.concatenate([aware, rearranged], axis=-1)  # [B, n, 4h]
         return self.lstm(both, padding_mask=passage_mask, training=training)  # san-08
 
     def compute_output_shape(self, passage_shape, *other_shapes):

@@ -2,7 +2,6 @@ import keras
 from keras import ops
 
 from tfmrc.layers.base import Layer
-from tfmrc.layers.encoders.linear import linear
 from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.ops.attention import attend, scores
 from tfmrc.ops.masking import biased_softmax, mask_bias, masked_softmax
@@ -50,16 +49,12 @@ class MultiHeadAttention(Layer):
         self.weight_dropout = Dropout(dropout, dtype=self.dtype_policy, name="weight_dropout")
 
     def build(self, query_shape, memory_shape):
-        dim = query_shape[-1]
-        options = {"initializer": self.initializer, "dtype": self.dtype_policy}
-        self.query_projection = linear(dim, name="query", **options)
-        self.key_projection = linear(dim, name="key", **options)
-        self.value_projection = linear(dim, name="value", **options)
-        self.output_projection = linear(dim, name="output", **options)
-        self.query_projection.build(query_shape)
-        self.key_projection.build(memory_shape)
-        self.value_projection.build(memory_shape)
-        self.output_projection.build(query_shape)
+        dim, width = query_shape[-1], memory_shape[-1]
+        options = {"initializer": self.initializer}
+        self.query_projection = self.add_dense("query", dim, dim, **options)
+        self.key_projection = self.add_dense("key", dim, width, **options)
+        self.value_projection = self.add_dense("value", dim, width, **options)
+        self.output_projection = self.add_dense("output", dim, dim, **options)
 
     def call(self, query, memory, attention_mask=None, training=None):
         own = attention_mask is not None and len(attention_mask.shape) == len(query.shape)
@@ -115,10 +110,8 @@ class MultiHeadAttention(Layer):
     def init_cache(self, batch_size, num_beams, max_length, dim):
         """Returns an empty cache of keys and values, `[B, W, H, max_length, d / H]` each."""
         shape = (batch_size, num_beams, self.num_heads, max_length, dim // self.num_heads)
-        return {
-            "keys": ops.zeros(shape, self.compute_dtype),
-            "values": ops.zeros(shape, self.compute_dtype),
-        }
+        empty = ops.zeros(shape, self.compute_dtype)
+        return {"keys": empty, "values": empty}
 
     def join_projections(self):
         """Returns kernel `[d, 3 d]` and bias of queries, keys and values, which steps need at once.
@@ -147,14 +140,14 @@ class MultiHeadAttention(Layer):
         """
         _, num_beams, num_heads, length, width = cache["keys"].shape
         position = (0, 0, 0, t, 0)
-        projected = ops.add(ops.matmul(rows, joined["kernel"]), joined["bias"])
+        projected = ops.add(ops.matmul(rows, joined["kernel"]), joined["bias"])  # [B W, 3 d]
         projected = ops.reshape(projected, (-1, num_beams, 3, num_heads, 1, width))
         query, key, value = ops.unstack(projected, 3, axis=2)  # [B, W, H, 1, d / H] each
-        keys = ops.slice_update(cache["keys"], position, key)
+        keys = ops.slice_update(cache["keys"], position, key)  # [B, W, H, T, d / H]
         values = ops.slice_update(cache["values"], position, value)
         scores = ops.matmul(query, ops.swapaxes(keys, -1, -2))  # [B, W, H, 1, T]
         weights = biased_softmax(scores, mask_bias(ops.arange(length) <= t))
-        heads = ops.reshape(ops.matmul(weights, values), (-1, num_heads * width))
+        heads = ops.reshape(ops.matmul(weights, values), (-1, num_heads * width))  # [B W, d]
         return self.output_projection(heads), {"keys": keys, "values": values}
 
     @property

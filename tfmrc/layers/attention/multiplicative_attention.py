@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from tfmrc.layers.base import Layer
+from tfmrc.layers.base import Layer, float32_spec
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.layers.recording import record
 from tfmrc.ops.masking import masked_log_softmax
@@ -43,9 +43,10 @@ class MultiplicativeAttention(Layer):
     Reference: Xiao et al. 2018 (DAANET), attention layer, daanet-06.
     """
 
+    AXES = {"x": "B m d", "y": "B n e", "y_mask": "B n"}
+
     def __init__(self, attention_dim, initializer=None, **kwargs):
         super().__init__(**kwargs)
-        self.attention_dim = attention_dim
         options = {"initializer": initializer, "use_bias": False, "dtype": self.dtype_policy}
         self.query_projection = linear(attention_dim, name="query", **options)  # U
         self.key_projection = linear(attention_dim, name="key", **options)  # V
@@ -61,14 +62,14 @@ class MultiplicativeAttention(Layer):
     def call(self, x, y, y_mask, projected=None):
         keys = self.project(y) if projected is None else projected
         queries = self.query_projection(x) * float(x.shape[-1]) ** -0.5
-        scores = ops.matmul(queries, ops.swapaxes(keys, 1, 2))
+        scores = ops.matmul(queries, ops.swapaxes(keys, 1, 2))  # [B, m, n]
         log_weights = masked_log_softmax(scores, y_mask[:, None, :])  # daanet-06
         weights = record(self.name, ops.cast(ops.exp(log_weights), self.compute_dtype))
-        return log_weights, ops.matmul(weights, y)
+        return log_weights, ops.matmul(weights, y)  # [B, m, e]
 
     def compute_output_spec(self, x, y, y_mask, projected=None):
-        batch, length = x.shape[:2]
+        context = (*x.shape[:2], y.shape[-1])
         return (
-            keras.KerasTensor((batch, length, y.shape[1]), dtype="float32"),
-            keras.KerasTensor((batch, length, y.shape[-1]), dtype=self.compute_dtype),
+            float32_spec(x, y.shape[1]),
+            keras.KerasTensor(context, dtype=self.compute_dtype),
         )

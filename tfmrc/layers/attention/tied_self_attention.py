@@ -4,7 +4,6 @@ import keras
 from keras import ops
 
 from tfmrc.layers.base import Layer
-from tfmrc.layers.encoders.linear import linear
 from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.ops.masking import masked_softmax
 from tfmrc.ops.shapes import reshape_size, split_heads
@@ -51,6 +50,8 @@ class TiedSelfAttention(Layer):
     Reference: Xiao et al. 2018 (DAANET), encoding layer, daanet-05.
     """
 
+    AXES = {"x": "B n d", "padding_mask": "B n"}
+
     def __init__(self, num_heads=4, causal=False, dropout=0.0, initializer=None, **kwargs):
         super().__init__(**kwargs)
         self.num_heads = num_heads
@@ -61,28 +62,23 @@ class TiedSelfAttention(Layer):
 
     def build(self, x_shape):
         self.dim = x_shape[-1]
-        self.projection = linear(
-            self.dim,
-            initializer=self.initializer,
-            use_bias=False,
-            name="projection",
-            dtype=self.dtype_policy,
+        self.projection = self.add_dense(
+            "projection", self.dim, self.dim, initializer=self.initializer, use_bias=False
         )
-        self.projection.build(x_shape)
 
     def call(self, x, padding_mask=None, training=None):
         keys = split_heads(self.projection(x), self.num_heads)  # [B, H, n, d / H]
         mask = None if padding_mask is None else padding_mask[:, None, None, :]
         if self.causal:
             position = ops.arange(sizes(x)[1])
-            past = position[None, :] <= position[:, None]
+            past = position[None, :] <= position[:, None]  # [n, n]
             mask = past if mask is None else ops.logical_and(mask, past)
         values = split_heads(x, self.num_heads)
         return self._attend(keys, keys, values, mask, training)
 
     def _attend(self, queries, keys, values, mask, training=None):
         scale = float(self.dim // self.num_heads) ** -0.5
-        scores = ops.matmul(queries * scale, ops.swapaxes(keys, -1, -2))
+        scores = ops.matmul(queries * scale, ops.swapaxes(keys, -1, -2))  # [..., H, m, n]
         weights = masked_softmax(scores, mask)  # daanet-05
         weights = self.weight_dropout(weights, training=training)
         heads = ops.swapaxes(ops.matmul(weights, values), -2, -3)  # [..., m, H, d / H]
@@ -101,8 +97,8 @@ class TiedSelfAttention(Layer):
             The output `[B, W, d]` and the cache with step `t`.
         """
         position = (0, 0, 0, t, 0)
-        x = x[:, :, None, :]
-        query = split_heads(self.projection(x), self.num_heads)
+        x = x[:, :, None, :]  # [B, W, 1, d]
+        query = split_heads(self.projection(x), self.num_heads)  # [B, W, H, 1, d / H]
         keys = ops.slice_update(cache["keys"], position, query)
         values = ops.slice_update(cache["values"], position, split_heads(x, self.num_heads))
         past = ops.arange(keys.shape[-2]) <= t

@@ -40,6 +40,8 @@ class AlignedEmbedding(Layer):
     al. 2017.
     """
 
+    AXES = {"passage": "B n w", "question": "B m w", "question_mask": "B m"}
+
     def __init__(self, dim=280, **kwargs):
         super().__init__(**kwargs)
         self.dim = dim
@@ -55,7 +57,7 @@ class AlignedEmbedding(Layer):
         scores = ops.matmul(passage, ops.transpose(question, (0, 2, 1)))  # [B, n, m]
         mask = None if question_mask is None else question_mask[:, None]
         weights = record(self.name, masked_softmax(scores, mask))  # san-04
-        return ops.matmul(weights, question)  # san-03
+        return ops.matmul(weights, question)  # [B, n, dim], san-03
 
     def compute_output_shape(self, passage_shape, question_shape, question_mask_shape=None):
         return (*passage_shape[:-1], self.dim)

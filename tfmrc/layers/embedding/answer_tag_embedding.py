@@ -43,6 +43,6 @@ class AnswerTagEmbedding(Layer):
         self.built = True
 
     def call(self, words, answer_tags):
-        tags = ops.take(self.tags, ops.clip(answer_tags, 0, 1), axis=0)
+        tags = ops.take(self.tags, ops.clip(answer_tags, 0, 1), axis=0)  # [..., n, dim]
         words = ops.cast(words, self.compute_dtype)
         return ops.concatenate([words, ops.cast(tags, self.compute_dtype)], axis=-1)  # qg-01

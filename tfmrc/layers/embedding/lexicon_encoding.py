@@ -59,6 +59,8 @@ class LexiconEncoding(Layer):
     Reference: Liu et al. 2018 (SAN), section 2, lexicon encoding layer: san-01 to san-04.
     """
 
+    AXES = {"passage": "B n w", "question": "B m w", "question_mask": "B m", "exact_match": "B n k"}
+
     def __init__(
         self,
         units,
@@ -73,24 +75,18 @@ class LexiconEncoding(Layer):
     ):
         super().__init__(**kwargs)
         self.units = units
-        self.intermediate_dim = intermediate_dim
         self.align_dim = align_dim
         self.num_pos = num_pos
-        self.pos_dim = pos_dim
         self.num_ner = num_ner
-        self.ner_dim = ner_dim
         dtype = self.dtype_policy
 
-        def network(name):
-            return FeedForward(
-                intermediate_dim or units, initializer, units, "relu", dtype=dtype, name=name
-            )
-
-        self.passage_network = network("passage_network")
-        self.question_network = network("question_network")
-        self.alignment = (
-            AlignedEmbedding(align_dim, dtype=dtype, name="alignment") if align_dim else None
+        self.passage_network, self.question_network = (
+            FeedForward(intermediate_dim or units, initializer, units, "relu", dtype=dtype, name=n)
+            for n in ("passage_network", "question_network")
         )
+        self.alignment = None
+        if align_dim:
+            self.alignment = AlignedEmbedding(align_dim, dtype=dtype, name="alignment")
         # Row 0 is for words without a tag.
         self.tables = {
             name: keras.layers.Embedding(count + 1, width, dtype=dtype, name=f"{name}_embedding")
@@ -118,13 +114,7 @@ class LexiconEncoding(Layer):
         self.question_network.build(question_shape)
 
     def call(
-        self,
-        passage,
-        question,
-        question_mask=None,
-        exact_match=None,
-        pos_ids=None,
-        ner_ids=None,
+        self, passage, question, question_mask=None, exact_match=None, pos_ids=None, ner_ids=None
     ):
         parts = [passage]
         if self.alignment is not None:
@@ -139,9 +129,8 @@ class LexiconEncoding(Layer):
                 )
             if ids is not None:
                 parts.append(self.tables[name](ids))
-        return self.passage_network(ops.concatenate(parts, axis=-1)), self.question_network(
-            question
-        )
+        passage = self.passage_network(ops.concatenate(parts, axis=-1))  # [B, n, units]
+        return passage, self.question_network(question)
 
     def compute_output_shape(self, passage_shape, question_shape, *other_shapes, **named):
         return (*passage_shape[:-1], self.units), (*question_shape[:-1], self.units)

@@ -38,6 +38,10 @@ class BidirectionalLSTM(Layer):
     Padding: real words come first. The backward direction begins at each row's last real word, the
     outputs at padding are zeros, and a row without any word gives zeros and its initial state.
 
+    `initializer` applies to the input weights. The recurrent weights are orthogonal and the biases
+    of the forget gates are 1, as in Keras. This departs from the paper of Masque, which draws all
+    weights from N(0, 0.02): with such weights an LSTM forgets half of its state at each word.
+
     On a GPU, cuDNN runs through `keras.layers.LSTM`, unless `use_cudnn` is False or the graph is
     traced inside `tfmrc.ops.portable.portable()`, as exports are (a graph with cuDNN's operation
     only runs on GPUs). Otherwise the loop of `tfmrc.ops.recurrence` runs. Both use the same
@@ -98,12 +102,10 @@ class BidirectionalLSTM(Layer):
         self.units = units
         self.causal = causal
         self.return_state = return_state
-        self.dropout = dropout
         self.use_cudnn = use_cudnn
         self.initializer = initializer
-        self.seed = seed
         self.input_dropout = VariationalDropout(
-            dropout, seed=seed, dtype=self.dtype_policy, name="dropout"
+            dropout, seed, dtype=self.dtype_policy, name="dropout"
         )
         self.directions = [self._direction(n) for n in ("forward", "backward")[: 2 - causal]]
 
@@ -152,8 +154,7 @@ class BidirectionalLSTM(Layer):
 
     def by_loop(self, x, mask, initial_state):
         """Returns outputs and last states of each direction, computed by tfmrc's loop."""
-
-        by_time = ops.transpose(x, (1, 0, 2))
+        by_time = ops.transpose(x, (1, 0, 2))  # [n, B, d]
         readable = None if mask is None else ops.transpose(mask)
         first, second = initial_state
         result = []
@@ -163,7 +164,7 @@ class BidirectionalLSTM(Layer):
             gates = project_gates(by_time, cell.kernel, cell.bias, readable)
             reverse = number == 1
             hidden, state = lstm(gates, cell.recurrent_kernel, first, second, reverse)
-            hidden = ops.transpose(hidden, (1, 0, 2))
+            hidden = ops.transpose(hidden, (1, 0, 2))  # [B, n, units]
             if reverse:
                 result.append((hidden, hidden[:, 0], state[0]))
             else:

@@ -63,6 +63,8 @@ class ConcatenatedEncoder(Layer):
     Reference: Xiao et al. 2018 (DAANET), encoding layer and figure 3; daanet-05.
     """
 
+    AXES = {"x": "B n d", "padding_mask": "B n"}
+
     def __init__(
         self,
         hidden_dim=300,
@@ -83,31 +85,26 @@ class ConcatenatedEncoder(Layer):
                 f"Received: hidden_dim={hidden_dim}, causal={causal}"
             )
         self.hidden_dim = hidden_dim
-        self.num_lstm_layers = num_lstm_layers
-        self.num_heads = num_heads
         self.causal = causal
         self.blocks = tuple(block for block in BLOCKS if block in blocks)
         self.in_series = in_series
-        self.dropout = dropout
         options = {"dtype": self.dtype_policy}
         self.input_dropout = Dropout(dropout, name="dropout", **options)
         self.feed_forward: Any = None
+        self.self_attention: Any = None
         if "feed_forward" in self.blocks:
             self.feed_forward = FeedForward(
                 hidden_dim, None, hidden_dim, "relu", name="feed_forward", **options
             )
-        self.self_attention: Any = None
         if "self_attention" in self.blocks:
             self.self_attention = TiedSelfAttention(
                 num_heads, causal, dropout, name="self_attention", **options
             )
-        self.lstm = []
-        if "lstm" in self.blocks:
-            units = hidden_dim if causal else hidden_dim // 2
-            self.lstm = [
-                BidirectionalLSTM(units, causal, return_state=causal, name=f"lstm_{i}", **options)
-                for i in range(1, num_lstm_layers + 1)
-            ]
+        units = hidden_dim if causal else hidden_dim // 2
+        self.lstm = [
+            BidirectionalLSTM(units, causal, return_state=causal, name=f"lstm_{i}", **options)
+            for i in range(1, num_lstm_layers + 1 if "lstm" in self.blocks else 1)
+        ]
         self.norms = [LayerNormalization(name=f"{block}_norm", **options) for block in self.blocks]
 
     def build(self, x_shape):
@@ -135,7 +132,7 @@ class ConcatenatedEncoder(Layer):
         outputs = []
         for block, norm in zip(self.blocks, self.norms, strict=True):
             y = norm(run.get(block, self.feed_forward)(x))
-            outputs.append(y)
+            outputs.append(y)  # [..., hidden_dim]
             x = y if self.in_series else x
         return ops.concatenate(outputs, axis=-1)
 

@@ -59,8 +59,6 @@ class TransformerDecoderBlock(Layer):
         # Keras would cast the float32 bias in `projected` to half precision, which has no -1e9.
         super().__init__(autocast=False, **kwargs)
         self.num_heads = num_heads
-        self.intermediate_dim = intermediate_dim
-        self.num_memories = num_memories
         self.dropout = dropout
         self.initializer = initializer
         options = {"dtype": self.dtype_policy}
@@ -89,7 +87,8 @@ class TransformerDecoderBlock(Layer):
         x = ops.cast(x, self.compute_dtype)
         x = self.past_residual(x, self.run_past(x, training), training=training)
         if projected is not None:
-            rows = self._attend_and_feed(flatten_leading(x, keep=1), projected, sizes(x)[1])
+            rows = flatten_leading(x, keep=1)  # [B T, d]
+            rows = self._attend_and_feed(rows, projected, sizes(x)[1])
             return restore_leading(rows, like=x)
         for attention, residual, memory, mask in zip(
             self.memory_attentions, self.memory_residuals, memories, memory_masks, strict=True
@@ -120,7 +119,7 @@ class TransformerDecoderBlock(Layer):
         return restore_leading(rows, like=x), cache
 
     def _attend_and_feed(self, rows, projected, queries):
-        """The sub-layers after the first on rows `[B Q, d]`, Q queries of each example."""
+        """Applies the other sub-layers to rows `[B Q, d]`, Q queries of each example."""
         for attention, residual, memory in zip(
             self.memory_attentions, self.memory_residuals, projected["memories"], strict=True
         ):
@@ -130,6 +129,7 @@ class TransformerDecoderBlock(Layer):
     # The first sub-layer reads the previous words. A subclass may replace it.
 
     def build_past(self, x_shape):
+        """Returns the first sub-layer."""
         layer = MultiHeadAttention(
             self.num_heads, self.dropout, self.initializer, name="past", dtype=self.dtype_policy
         )
@@ -137,6 +137,7 @@ class TransformerDecoderBlock(Layer):
         return layer
 
     def run_past(self, x, training):
+        """Applies the first sub-layer to all words `[B, T, d]`."""
         positions = ops.arange(sizes(x)[1])
         causal = positions[None, None, :] <= positions[None, :, None]  # [1, T, T]
         return self.past(x, x, attention_mask=causal, training=training)
@@ -150,6 +151,7 @@ class TransformerDecoderBlock(Layer):
         return self.past.join_projections()
 
     def step_past(self, rows, cache, t, projected):
+        """Applies the first sub-layer to the words `[B W, d]` of step `t`."""
         return self.past.decode_step(rows, cache, t, projected)
 
     def compute_output_shape(self, x_shape, memories_shape):
@@ -161,7 +163,8 @@ class RecurrentDecoderBlock(TransformerDecoderBlock):
     """Applies a decoder block with an LSTM, the block of "w/o Transformer".
 
     As `TransformerDecoderBlock`, with a forward LSTM of width `d` instead of the causal
-    self-attention. The cache contains its two states.
+    self-attention. The cache contains its two states. For its initial weights see
+    `BidirectionalLSTM`.
 
     Example:
         >>> import numpy as np
@@ -185,15 +188,13 @@ class RecurrentDecoderBlock(TransformerDecoderBlock):
 
     def init_cache(self, batch_size, num_beams, max_length, dim):
         shape = (batch_size, num_beams, dim)
-        return {
-            "hidden": ops.zeros(shape, self.compute_dtype),
-            "cell": ops.zeros(shape, self.compute_dtype),
-        }
+        empty = ops.zeros(shape, self.compute_dtype)
+        return {"hidden": empty, "cell": empty}
 
     def project_past(self):
         return ()
 
     def step_past(self, rows, cache, t, projected):
-        x = restore_leading(rows, like=cache["hidden"])
+        x = restore_leading(rows, like=cache["hidden"])  # [B, W, d]
         x, (hidden, cell) = self.past.decode_step(x, [cache["hidden"], cache["cell"]])
         return flatten_leading(x, keep=1), {"hidden": hidden, "cell": cell}

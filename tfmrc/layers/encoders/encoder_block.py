@@ -44,9 +44,7 @@ class TransformerEncoderBlock(Layer):
 
     def __init__(self, num_heads, intermediate_dim, dropout=0.0, initializer=0.02, **kwargs):
         super().__init__(**kwargs)
-        self.num_heads = num_heads
         self.intermediate_dim = intermediate_dim
-        self.dropout = dropout
         self.initializer = initializer
         dtype = self.dtype_policy
         self.attention = MultiHeadAttention(
@@ -78,6 +76,7 @@ class TransformerEncoderBlock(Layer):
         return self.second_residual(x, self.run_second(x, padding_mask), training=training)
 
     def run_second(self, x, padding_mask):
+        """Applies the second sub-layer."""
         return self.second(x)
 
     def compute_output_shape(self, x_shape):
@@ -91,7 +90,7 @@ class RecurrentEncoderBlock(TransformerEncoderBlock):
     As `TransformerEncoderBlock`, with a bidirectional LSTM of `d / 2` per direction instead of the
     feed-forward network. The backward direction starts at the last real word. The paper only says
     that RNNs and self-attentions replace the Transformer "as in MCAN"; residual connections and
-    widths are unchanged here.
+    widths are unchanged here. For the initial weights of the LSTM see `BidirectionalLSTM`.
 
     Example:
         >>> import numpy as np
@@ -104,8 +103,7 @@ class RecurrentEncoderBlock(TransformerEncoderBlock):
     """
 
     def second_sublayer(self):
-        # Created in build(), because its width is that of the input.
-        return None
+        return None  # created in `build`, because its width is that of the input
 
     def build(self, x_shape):
         self.second = BidirectionalLSTM(

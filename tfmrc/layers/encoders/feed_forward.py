@@ -1,7 +1,6 @@
 import keras
 
 from tfmrc.layers.base import Layer
-from tfmrc.layers.encoders.linear import linear
 from tfmrc.ops.shapes import flatten_leading, restore_leading
 
 
@@ -43,11 +42,10 @@ class FeedForward(Layer):
         self.activation = keras.activations.get(activation)
 
     def build(self, input_shape):
-        options = {"initializer": self.initializer, "dtype": self.dtype_policy}
-        self.inner = linear(self.intermediate_dim, name="inner", **options)
-        self.outer = linear(self.output_dim or input_shape[-1], name="outer", **options)
-        self.inner.build(input_shape)
-        self.outer.build((*input_shape[:-1], self.intermediate_dim))
+        width, inner = input_shape[-1], self.intermediate_dim
+        options = {"initializer": self.initializer}
+        self.inner = self.add_dense("inner", inner, width, **options)
+        self.outer = self.add_dense("outer", self.output_dim or width, inner, **options)
 
     def call(self, x):
         if len(x.shape) > 2:  # on a matrix TensorFlow fuses product, bias and activation

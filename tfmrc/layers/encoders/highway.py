@@ -2,7 +2,6 @@ import keras
 from keras import ops
 
 from tfmrc.layers.base import Layer
-from tfmrc.layers.encoders.linear import linear
 from tfmrc.layers.regularization.dropout import Dropout
 
 
@@ -51,13 +50,13 @@ class Highway(Layer):
 
     def build(self, input_shape):
         dim = input_shape[-1]
-        options = {"initializer": self.initializer, "dtype": self.dtype_policy}
-        self.transforms = [
-            linear(dim, name=f"transform_{i}", **options) for i in range(self.num_layers)
-        ]
-        self.gates = [linear(dim, name=f"gate_{i}", **options) for i in range(self.num_layers)]
-        for layer in [*self.transforms, *self.gates]:
-            layer.build(input_shape)
+        self.transforms, self.gates = (
+            [
+                self.add_dense(f"{name}_{i}", dim, dim, initializer=self.initializer)
+                for i in range(self.num_layers)
+            ]
+            for name in ("transform", "gate")
+        )
 
     def call(self, x, training=None):
         for dropout, transform, gate in zip(

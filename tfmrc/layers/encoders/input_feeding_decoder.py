@@ -55,6 +55,8 @@ class InputFeedingDecoder(Layer):
     section 3.3.
     """
 
+    AXES = {"words": "B T w", "memory": "B M m", "memory_mask": "B M"}
+
     def __init__(self, units, num_layers=2, dropout=0.0, attention=True, **kwargs):
         super().__init__(**kwargs)
         self.units = units
@@ -73,12 +75,9 @@ class InputFeedingDecoder(Layer):
         self.kernels, self.biases = [], []
         for number in range(self.num_layers):
             below = units if number or self.has_attention else 0
-            self.kernels.append(
-                self.add_weight((below + units, 4 * units), name=f"kernel_{number + 1}")
-            )
-            self.biases.append(
-                self.add_weight((4 * units,), initializer=_forget, name=f"bias_{number + 1}")
-            )
+            shape, name = (below + units, 4 * units), f"_{number + 1}"
+            self.kernels.append(self.add_weight(shape, name=f"kernel{name}"))
+            self.biases.append(self.add_weight(shape[1:], initializer=_forget, name=f"bias{name}"))
         if self.has_attention:
             self.attention.build((None, None, units), memory_shape)
 
@@ -87,10 +86,9 @@ class InputFeedingDecoder(Layer):
         return self.attention.project(memory) if self.has_attention else None
 
     def call(self, words, state, memory=None, memory_mask=None, keys=None, training=False):
-        if self.has_attention and keys is None:
-            keys = self.project(memory)
+        keys = self.project(memory) if keys is None else keys
         batch, length = sizes(words)[:2]
-        steps = self._by_time(self._words_part(words))[:, :, None]
+        steps = self._by_time(self._words_part(words))[:, :, None]  # [T, B, 1, 4 units]
         dropping = training and self.dropout and self.num_layers > 1
         if dropping:
             # Concatenated with the words, because Keras' scan over several tensors requires a
@@ -107,7 +105,7 @@ class InputFeedingDecoder(Layer):
 
         begin = [x[:, None] for x in self.init_cache(state)]  # a beam of one
         _, states = ops.scan(advance, begin, steps)
-        outputs = {"states": self._by_time(states[0][:, :, 0])}
+        outputs = {"states": self._by_time(states[0][:, :, 0])}  # [B, T, units]
         if self.has_attention:
             # Recomputed outside the loop: one product for all steps, and one for its gradient.
             plain = self._by_time(states[-2][:, :, 0])
@@ -152,7 +150,7 @@ class InputFeedingDecoder(Layer):
             h, c = state[1 + 2 * number : 3 + 2 * number]
             read = [below, h] if number or self.has_attention else [h]
             gates = product(ops.concatenate(read, axis=-1), self._cast(self.kernels[number]))
-            gates = gates + (self._cast(self.biases[number]) if number else words_part)
+            gates = gates + (self._cast(self.biases[number]) if number else words_part)  # [.., 4 u]
             into, forget, value, out = ops.split(gates, 4, axis=-1)
             c = ops.sigmoid(forget) * c + ops.sigmoid(into) * ops.tanh(value)
             h = ops.sigmoid(out) * ops.tanh(c)  # qg-07
@@ -185,5 +183,5 @@ class InputFeedingDecoder(Layer):
 
 def _forget(shape, dtype=None):
     """Initializes with zeros, and ones for the forget gates (Jozefowicz et al. 2015)."""
-    into, forget, value, out = (ops.zeros((shape[0] // 4,), dtype=dtype) for _ in range(4))
-    return ops.concatenate([into, forget + 1, value, out])
+    into = value = out = ops.zeros((shape[0] // 4,), dtype=dtype)
+    return ops.concatenate([into, ops.ones_like(into), value, out])

@@ -2,7 +2,6 @@ import keras
 from keras import ops
 
 from tfmrc.layers.base import Layer
-from tfmrc.layers.encoders.linear import linear
 from tfmrc.ops.sizes import sizes
 
 
@@ -43,16 +42,14 @@ class LocalConvolution(Layer):
         self.initializer = initializer
 
     def build(self, x_shape):
-        self.mixing = linear(
-            x_shape[-1], initializer=self.initializer, dtype=self.dtype_policy, name="mixing"
-        )
-        self.mixing.build((*x_shape[:-1], self.width * x_shape[-1]))
+        dim = x_shape[-1]
+        self.mixing = self.add_dense("mixing", dim, self.width * dim, initializer=self.initializer)
 
     def call(self, x, padding_mask):
         radius, length = self.width // 2, sizes(x)[-2]
         words = ops.where(padding_mask[..., None], x, 0.0)
         paddings = [[0, 0]] * (len(x.shape) - 2) + [[radius, radius], [0, 0]]
-        words = ops.pad(words, paddings)
+        words = ops.pad(words, paddings)  # [..., n + 2 radius, d]
         window = [words[..., i : i + length, :] for i in range(self.width)]
         return x + self.mixing(ops.concatenate(window, axis=-1))
 

@@ -22,7 +22,6 @@ class StackedBiLSTM(Layer):
         units: int. Width of one direction, and of a layer's output.
         num_layers: int. Number of layers. Default: 2.
         dropout: float. Variational dropout rate on the inputs of each layer. Default: 0.0.
-        use_cudnn: "auto" or False. See `BidirectionalLSTM`. Default: "auto".
         seed: int. Seed of the dropout. Default: None.
 
     Call arguments:
@@ -43,18 +42,14 @@ class StackedBiLSTM(Layer):
     Reference: Liu et al. 2018 (SAN), section 2, contextual encoding layer.
     """
 
-    def __init__(self, units, num_layers=2, dropout=0.0, use_cudnn="auto", seed=None, **kwargs):
+    def __init__(self, units, num_layers=2, dropout=0.0, seed=None, **kwargs):
         super().__init__(**kwargs)
         self.units = units
         self.num_layers = num_layers
-        self.dropout = dropout
-        self.use_cudnn = use_cudnn
-        self.seed = seed
         self.layers = [
             BidirectionalLSTM(
                 units,
                 dropout=dropout,
-                use_cudnn=use_cudnn,
                 seed=None if seed is None else seed + number,
                 dtype=self.dtype_policy,
                 name=f"lstm_{number + 1}",
@@ -74,7 +69,7 @@ class StackedBiLSTM(Layer):
         for layer in self.layers:
             if contextual is not None:
                 x = ops.concatenate([x, contextual], axis=-1)
-            x = maxout(layer(x, padding_mask=padding_mask, training=training))
+            x = maxout(layer(x, padding_mask=padding_mask, training=training))  # [..., n, units]
             outputs.append(x)
         return ops.concatenate(outputs, axis=-1)
 

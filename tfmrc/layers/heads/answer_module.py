@@ -5,7 +5,6 @@ from keras import ops
 
 from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.bidirectional_lstm import Float32Orthogonal
-from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.recording import record
 from tfmrc.layers.regularization.variational_dropout import VariationalDropout
 from tfmrc.ops.masking import masked_log_softmax, masked_logsumexp, masked_softmax
@@ -43,28 +42,23 @@ class AnswerModule(Layer):
         step in the result.
     """
 
+    AXES = {"question": "B m h", "memory": "B n d", "question_mask": "B m", "memory_mask": "B n"}
+
     def __init__(self, num_steps=5, dropout=0.0, seed=None, **kwargs):
         super().__init__(**kwargs)
         self.num_steps = num_steps
-        self.dropout = dropout
         self.seed = seed
         self.input_dropout = VariationalDropout(
-            dropout, seed=seed, dtype=self.dtype_policy, name="input_dropout"
+            dropout, seed, dtype=self.dtype_policy, name="input_dropout"
         )
 
     def build(self, question_shape, memory_shape, *mask_shapes):
         width, memory_width = question_shape[-1], memory_shape[-1]
-
-        def bilinear(name, rows, columns):
-            layer = Dense(columns, use_bias=False, dtype=self.dtype_policy, name=name)
-            layer.build((None, rows))
-            return layer
-
-        self.summary = bilinear("summary", width, 1)
-        self.begin = bilinear("begin", width, memory_width)
-        self.end = bilinear("end", width + memory_width, memory_width)
+        self.summary = self.add_dense("summary", 1, width, use_bias=False)
+        self.begin = self.add_dense("begin", memory_width, width, use_bias=False)
+        self.end = self.add_dense("end", memory_width, width + memory_width, use_bias=False)
         if self.num_steps > 1:
-            self.attention = bilinear("attention", width, memory_width)
+            self.attention = self.add_dense("attention", memory_width, width, use_bias=False)
             self.cell = keras.layers.GRUCell(
                 width,
                 recurrent_initializer=Float32Orthogonal,
@@ -84,6 +78,11 @@ class AnswerModule(Layer):
         training=None,
     ):
         count = self.num_steps if num_steps is None else num_steps
+        if count > 1 and self.num_steps == 1:
+            raise ValueError(
+                "An answer module of one step has no weights for further steps. "
+                f"Received: num_steps={count}"
+            )
         # Cast, since a `DTypePolicyMap` may give the layers of the module policies of their own.
         question, memory = (
             ops.cast(self.input_dropout(x, training=training), self.compute_dtype)
@@ -100,18 +99,15 @@ class AnswerModule(Layer):
             for name, steps, share in zip(("begin", "end"), (begin, end), weights, strict=True)
         }
         if return_steps:
-            outputs |= {
-                "step_begin": begin,
-                "step_end": end,
-                "step_weights": ops.exp(weights[0]),
-            }
+            weights = ops.exp(weights[0])
+            outputs |= {"step_begin": begin, "step_end": end, "step_weights": weights}
         return outputs
 
     def states(self, question, memory, question_mask, memory_mask, count):
         """Returns the T states `[B, h]`."""
         scores = ops.cast(self.summary(question)[..., 0], question.dtype)
-        alpha = masked_softmax(scores, question_mask)
-        state = ops.sum(alpha[..., None] * question, axis=1)  # san-09
+        alpha = masked_softmax(scores, question_mask)  # [B, m]
+        state = ops.sum(alpha[..., None] * question, axis=1)  # [B, h], san-09
         states, betas = [state], []
         for _ in range(count - 1):
             beta = masked_softmax(_scores(self.attention(state), memory), memory_mask)
@@ -128,7 +124,7 @@ class AnswerModule(Layer):
         """Returns the log-probabilities `[B, n]` of begin and end from one state."""
         begin = masked_log_softmax(_scores(self.begin(state), memory), memory_mask)  # san-12
         begun = _mixed(ops.cast(ops.exp(begin), memory.dtype), memory)
-        both = ops.concatenate([state, begun], axis=-1)
+        both = ops.concatenate([state, begun], axis=-1)  # [B, h + d]
         end = masked_log_softmax(_scores(self.end(both), memory), memory_mask)  # san-13
         return begin, end
 

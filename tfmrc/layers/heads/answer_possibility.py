@@ -33,6 +33,8 @@ class AnswerPossibility(Layer):
     Reference: Nishida et al. 2019 (Masque), section 3.3, masque-12.
     """
 
+    AXES = {"passages": "B K L d", "passage_mask": "B K L"}
+
     def __init__(self, initializer=0.02, **kwargs):
         super().__init__(**kwargs)
         self.score = linear(

@@ -1,9 +1,11 @@
 """Switch between generating a word and copying it from one source."""
 
+import functools
+
 import keras
 from keras import ops
 
-from tfmrc.layers.base import Layer
+from tfmrc.layers.base import Layer, float32_spec
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.ops.ids import PAD, UNK
 from tfmrc.ops.masking import LOG_ZERO
@@ -55,6 +57,8 @@ class CopySwitch(Layer):
     Reference: Xiao et al. 2018 (DAANET), output layer, daanet-12, daanet-13 and daanet-14.
     """
 
+    AXES = {"folded": "B T d", "previous": "B T e", "log_attention": "B T S", "source_ids": "B S"}
+
     def __init__(self, copy=True, initializer=None, **kwargs):
         super().__init__(autocast=False, **kwargs)  # log-probabilities stay float32
         self.copy = copy
@@ -87,11 +91,7 @@ class CopySwitch(Layer):
     def compute_output_spec(
         self, folded, previous, common_logits, log_attention, source_ids, target_ids=None
     ):
-        batch, length = folded.shape[:2]
-
-        def spec(*sizes):
-            return keras.KerasTensor((batch, length, *sizes), dtype="float32")
-
+        spec = functools.partial(float32_spec, folded)
         parts = {
             "log_attentions": [spec(log_attention.shape[-1])],
             "common_logits": spec(common_logits.shape[-1]),

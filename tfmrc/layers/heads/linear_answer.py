@@ -4,7 +4,6 @@ import keras
 from keras import ops
 
 from tfmrc.layers.base import Layer
-from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.ops.masking import masked_log_softmax
 
@@ -48,17 +47,14 @@ class LinearAnswer(Layer):
     Reference: Devlin et al. 2019, section 4.2.
     """
 
+    AXES = {"memory": "B n d", "memory_mask": "B n"}
+
     def __init__(self, dropout=0.0, seed=None, **kwargs):
         super().__init__(**kwargs)
-        self.dropout = dropout
-        self.seed = seed
-        self.input_dropout = Dropout(
-            dropout, seed=seed, dtype=self.dtype_policy, name="input_dropout"
-        )
+        self.input_dropout = Dropout(dropout, seed, dtype=self.dtype_policy, name="input_dropout")
 
     def build(self, question_shape, memory_shape, *mask_shapes):
-        self.scores = Dense(2, dtype=self.dtype_policy, name="scores")
-        self.scores.build((None, memory_shape[-1]))
+        self.scores = self.add_dense("scores", 2, memory_shape[-1])
 
     def call(
         self,
@@ -70,7 +66,7 @@ class LinearAnswer(Layer):
         return_steps=False,
         training=None,
     ):
-        scores = self.scores(self.input_dropout(memory, training=training))
+        scores = self.scores(self.input_dropout(memory, training=training))  # [B, n, 2]
         outputs = {
             name: masked_log_softmax(scores[..., index], memory_mask)
             for index, name in enumerate(("begin", "end"))

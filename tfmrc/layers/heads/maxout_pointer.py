@@ -1,7 +1,9 @@
+import functools
+
 import keras
 from keras import ops
 
-from tfmrc.layers.base import Layer
+from tfmrc.layers.base import Layer, float32_spec
 from tfmrc.ops.copying import scatter_copies
 from tfmrc.ops.gradients import custom_gradient
 from tfmrc.ops.ids import BOS, PAD
@@ -122,11 +124,7 @@ class MaxoutPointer(Layer):
         self, logits, scores=None, source_ids=None, target_ids=None, positions=None
     ):
         # Declared explicitly: shape inference cannot handle segments of unknown sizes.
-        batch, length = logits.shape[:2]
-
-        def spec(*sizes):
-            return keras.KerasTensor((batch, length, *sizes), dtype="float32")
-
+        spec = functools.partial(float32_spec, logits)
         parts = {"logits": spec(logits.shape[-1]), "log_normalizer": spec()}
         if self.combine is not None:
             parts["copy_scores"] = spec(source_ids.shape[1])

@@ -34,6 +34,8 @@ class PassageRanker(Layer):
     Reference: Nishida et al. 2019 (Masque), section 3.2, masque-11.
     """
 
+    AXES = {"passages": "B K L d", "passage_mask": "B K L"}
+
     def __init__(self, initializer=0.02, **kwargs):
         super().__init__(**kwargs)
         self.score = linear(

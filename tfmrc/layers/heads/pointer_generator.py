@@ -1,8 +1,10 @@
+import functools
+
 import keras
 from keras import ops
 
 from tfmrc.layers.attention.additive_attention import AdditiveAttention
-from tfmrc.layers.base import Layer
+from tfmrc.layers.base import Layer, float32_spec
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.ops.ids import PAD
 from tfmrc.ops.masking import LOG_ZERO, masked_log_softmax
@@ -68,6 +70,8 @@ class PointerGenerator(Layer):
     masque-20.
     """
 
+    AXES = {"states": "B T d", "common_logits": "B T G", "source_logits": "B T S"}
+
     def __init__(self, num_sources, initializer=0.02, **kwargs):
         super().__init__(autocast=False, **kwargs)  # log-probabilities stay float32
         self.num_sources = num_sources
@@ -103,7 +107,7 @@ class PointerGenerator(Layer):
         projected=None,
     ):
         states = ops.cast(states, self.compute_dtype)
-        log_priors = [None] * self.num_sources if log_priors is None else log_priors
+        log_priors = log_priors or [None] * self.num_sources
         projected = self.project(memories) if projected is None else projected
         ids = self._by_source(source_ids, memories)
         masks = [_copyable(i, prior) for i, prior in zip(ids, log_priors, strict=True)]
@@ -112,8 +116,8 @@ class PointerGenerator(Layer):
             self.attentions, memories, masks, log_priors, projected, strict=True
         ):
             log_weights, context = attention(states, memory, mask, log_prior=prior, projected=fixed)
-            log_attentions.append(log_weights)
-            contexts.append(context)
+            log_attentions.append(log_weights)  # [B, T, S_i]
+            contexts.append(context)  # [B, T, d]
         parts = {
             "log_mixture": self._mix(states, contexts, masks),
             "log_attentions": log_attentions,
@@ -137,11 +141,7 @@ class PointerGenerator(Layer):
     ):
         # Declared explicitly: shape inference assigns one placeholder to every unknown dimension,
         # which is wrong for S = S_1 + S_2.
-        batch, length = states.shape[:2]
-
-        def spec(*sizes):
-            return keras.KerasTensor((batch, length, *sizes), dtype="float32")
-
+        spec = functools.partial(float32_spec, states)
         parts = {
             "log_mixture": spec(1 + self.num_sources),
             "log_attentions": [spec(memory.shape[1]) for memory in memories],

@@ -3,7 +3,6 @@
 import keras
 from keras import ops
 
-from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.heads.answer_module import AnswerModule
 from tfmrc.layers.regularization.dropout import ReplicaSeedGenerator
 from tfmrc.ops.masking import LOG_ZERO
@@ -131,8 +130,7 @@ class ReasoNetAnswer(AnswerModule):
 
     def build(self, question_shape, memory_shape, *mask_shapes):
         super().build(question_shape, memory_shape, *mask_shapes)
-        self.termination = Dense(1, dtype=self.dtype_policy, name="termination")
-        self.termination.build((None, question_shape[-1]))
+        self.termination = self.add_dense("termination", 1, question_shape[-1])
 
     def log_weights(self, states, training):
         gate = ops.cast(self.termination(states)[..., 0], "float32")  # [B, T]

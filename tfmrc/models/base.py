@@ -24,6 +24,7 @@ from tfmrc.models.freezing import set_trainable_flags, trainable_flags
 from tfmrc.models.prediction import predict_dataset
 from tfmrc.models.presets import Preset
 from tfmrc.models.replaced import check_replaced
+from tfmrc.ops.typing import Tensor
 from tfmrc.utils import keras_private
 from tfmrc.utils.arguments import check_arguments, suggestion
 from tfmrc.utils.files import user_path
@@ -47,10 +48,10 @@ class Model(keras.Model):
     creates its layers and calls `super().__init__(inputs=inputs, outputs=outputs, name=name)`. The
     base class provides the rest:
 
-    - An unknown argument is an error that names the nearest known one, and so is a value that is
-      none of an argument's `Literal` choices.
+    - An unknown argument is an error that names the nearest known one. A value that is not among
+      the `Literal` choices of an argument is an error that lists them.
     - `self.arguments` has all values, from the first line of `__init__` on; `arguments.dtype` is
-      the policy.
+      the policy, which the model gets.
     - `get_config` and `from_config` need no code; they make a copy without the weights, unlike
       `keras.models.clone_model`, which returns a plain functional model whose weights are in
       another order. Layers among the arguments, such as a contextual embedding, are saved as Keras
@@ -58,8 +59,8 @@ class Model(keras.Model):
     - `trainable` of every layer is saved by `get_config`, `.keras` files and predictor folders;
       `trained_outputs` by the latter two, and by copies and pickles.
     - Each part of the model is created by a method `build_*`, which a registered subclass can
-      override. A `build_*` method of another name is an error that names the nearest. Assigning a
-      layer to a finished model is an error, because the graph would not use it.
+      override. A `build_*` method of another name is an error that names the nearest one. Assigning
+      a layer to a finished model is an error, because the graph would not use it.
 
     A subclass must be registered with `keras.saving.register_keras_serializable` to be loaded.
 
@@ -93,7 +94,7 @@ Received: word_dimm=4
     """For each name of `attention` what `tfmrc.layers.recording` calls it, and the inputs whose
     words its rows and columns stand for."""
 
-    intermediate_tensors: Mapping[str, Any]
+    intermediate_tensors: Mapping[str, Tensor]
     """Symbolic tensors within the model by name, such as `passage_embedding`: parts of a
     `keras.Model(model.inputs, {**model.output, **model.intermediate_tensors})`."""
 
@@ -117,10 +118,12 @@ Received: word_dimm=4
         if isinstance(given.get("outputs"), dict):
             given["outputs"] = {**given["outputs"], **self.build_outputs(symbols_found())}
         super().__init__(*args, **given)
+        if "arguments" in self.__dict__:
+            self.dtype_policy = self.arguments.dtype
         object.__setattr__(self, "_impossible", _Impossible("impossible_targets"))
 
-    def build_outputs(self, tensors: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns further outputs by name; a subclass that has some overrides it.
+    def build_outputs(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Returns further outputs by name; a subclass with further outputs overrides it.
 
         Args:
             tensors: dict. The `intermediate_tensors`.
@@ -240,8 +243,8 @@ Received: word_dimm=4
         """Computes the outputs.
 
         Raises:
-            ValueError: `inputs` has a name that the model does not have, which Keras would assign
-                by position.
+            ValueError: If `inputs` has a name that the model does not have, which Keras would
+                assign by position.
         """
         if isinstance(inputs, Mapping):
             known = [x.name for x in self.inputs]
@@ -254,7 +257,7 @@ Received: word_dimm=4
                 )
         return super().call(inputs, training=training, mask=mask, **kwargs)
 
-    def attention(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    def attention(self, inputs: Mapping[str, Tensor]) -> dict[str, np.ndarray]:
         """Computes the attention weights, with the names of the paper: those of `ATTENTION`.
 
         Args:
@@ -281,7 +284,7 @@ Received: word_dimm=4
         names = {name: key for name, (key, *_) in self.ATTENTION.items() if key in found}
         return {name: np.array(ops.convert_to_numpy(found[key])) for name, key in names.items()}
 
-    def check_parts(self, inputs: Mapping[str, Any]) -> None:
+    def check_parts(self, inputs: Mapping[str, Tensor]) -> None:
         """Calls all that parts must have, when a model is built whose class replaces some.
 
         Args:
@@ -303,7 +306,7 @@ Received: word_dimm=4
         Outputs that had no loss, or no label in any example, are not in `trained_outputs`.
 
         Raises:
-            ValueError: A callback monitors the validation loss, and there are no validation data;
+            ValueError: If a callback monitors the validation loss and there are no validation data,
                 or the optimizer keeps averages of other weights than those that are trained.
         """
         given = inspect.signature(super().fit).bind(*args, **kwargs).arguments
@@ -363,7 +366,7 @@ Received: word_dimm=4
     def _check_averages(self) -> None:
         """Refuses layers that were frozen or thawed after `compile`, if the optimizer averages.
 
-        At the end of `fit` Keras would assign the averages to other weights, in their order.
+        At the end of `fit` Keras would assign the averages to other weights, by their order.
         """
         optimizer: Any = getattr(self, "optimizer", None)
         optimizer = getattr(optimizer, "inner_optimizer", optimizer)
@@ -404,7 +407,7 @@ Received: word_dimm=4
         would need twice the time to start training.
 
         Raises:
-            ValueError: Several replicas of TensorFlow train several steps per execution, or
+            ValueError: If several replicas of TensorFlow train several steps per execution, or
                 accumulate gradients.
         """
         strategy = getattr(self, "distribute_strategy", None)  # of TensorFlow alone
@@ -417,21 +420,15 @@ Received: word_dimm=4
                 f" on them. Received: steps_per_execution={self.steps_per_execution}, "
                 f"gradient_accumulation_steps={accumulated}, replicas={replicas}"
             )
-        known = self.train_function
+        known, build = self.train_function, keras_private.symbolic_build
         super().make_train_function(force)
-        in_graph = keras.backend.backend() == "tensorflow" and not self.run_eagerly
-        if in_graph and self.train_function is not known:
-            self.train_function = _built_first(
-                self.train_function, self, keras_private.symbolic_build
-            )
+        self.train_function = _built_first(self.train_function, known, self, build)
 
     def make_test_function(self, force: bool = False) -> None:
         """Creates the function of an evaluation step, after the variables of the losses exist."""
-        known = self.test_function
+        known, build = self.test_function, keras_private.build_loss
         super().make_test_function(force)
-        in_graph = keras.backend.backend() == "tensorflow" and not self.run_eagerly
-        if in_graph and self.test_function is not known:
-            self.test_function = _built_first(self.test_function, self, keras_private.build_loss)
+        self.test_function = _built_first(self.test_function, known, self, build)
 
 
 def _capturing(init: Callable[..., None]) -> Callable[..., None]:
@@ -503,7 +500,7 @@ def _check_methods(cls: type[Model]) -> None:
             )
 
 
-def check_output(model: Model, method: str, output: Any, *shape: int | None) -> None:
+def check_output(model: Model, method: str, output: Tensor, *shape: int | None) -> None:
     """Raises a ValueError unless an output, which a replaceable part computes, has its shape.
 
     Args:
@@ -523,9 +520,14 @@ def check_output(model: Model, method: str, output: Any, *shape: int | None) -> 
 
 
 def _built_first(
-    step: Callable[..., Any], model: Model, build: Callable[[Model, Any], Any]
+    step: Callable[..., Any],
+    known: Callable[..., Any] | None,
+    model: Model,
+    build: Callable[[Model, Any], Any],
 ) -> Callable[..., Any]:
-    """Returns a step before whose first call all variables are created."""
+    """Returns a new step of a graph such that its first call creates all variables beforehand."""
+    if step is known or model.run_eagerly or keras.backend.backend() != "tensorflow":
+        return step
     is_first = True
 
     def built_step(batches: Any) -> Any:
@@ -568,4 +570,7 @@ class _NoteTrained(keras.callbacks.Callback):
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         count = int(self.model._impossible.total + 0)  # the sum over replicas
         if count:
-            warnings.warn(f"{count:,} targets so far, impossible, train nothing.", stacklevel=2)
+            warnings.warn(
+                f"{count:,} targets so far can be neither generated nor copied: they are ignored.",
+                stacklevel=2,
+            )

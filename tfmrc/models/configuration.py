@@ -1,7 +1,7 @@
 """Conversion of constructor arguments to JSON values and back."""
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import keras
@@ -47,6 +47,30 @@ def deserialized(value: Any, custom_objects: Any = None) -> Any:
     return value
 
 
+def symbolic_inputs(shapes: Mapping[str, Sequence[int | None]]) -> dict[str, keras.KerasTensor]:
+    """Returns inputs of a functional model, without the batch in their shapes.
+
+    Names that end with `ids`, `characters` or `pieces` are int32, masks boolean, others float32.
+
+    Example:
+        >>> symbolic_inputs({"passage_ids": (None,), "answer_mask": (None,)})["passage_ids"].dtype
+        'int32'
+    """
+    dtypes = {"ids": "int32", "characters": "int32", "pieces": "int32", "mask": "bool"}
+    return {
+        name: keras.Input(shape, dtype=dtypes.get(name.rpartition("_")[2], "float32"), name=name)
+        for name, shape in shapes.items()
+    }
+
+
+def inputs_like(model: keras.Model) -> dict[str, keras.KerasTensor]:
+    """Returns inputs of a functional model like those of another one."""
+    return {
+        name: keras.Input(symbol.shape[1:], dtype=symbol.dtype, name=name)
+        for name, symbol in model.input.items()
+    }
+
+
 def holds_layers(value: Any) -> bool:
     """Returns True if a value is a layer, or a list or dict that contains one."""
     if isinstance(value, Mapping):
@@ -56,7 +80,7 @@ def holds_layers(value: Any) -> bool:
     return isinstance(value, keras.layers.Layer)
 
 
-def contextual_reads(contextual_embedding: Any) -> str:
+def contextual_reads(contextual_embedding: keras.layers.Layer | None) -> str:
     """Returns what a contextual embedding reads: word "ids", or "vectors" or "characters"."""
     return getattr(contextual_embedding, "reads", "ids")
 
@@ -65,12 +89,12 @@ def check_contextual(encoder: Any, contextual_embedding: Any) -> None:
     """Raises a ValueError if a model has both an encoder and a contextual embedding."""
     if encoder is not None and contextual_embedding is not None:
         raise ValueError(
-            "An encoder and a contextual embedding exclude each other. Received: "
+            "A model takes an encoder or a contextual embedding, not both. Received: "
             f"encoder={encoder!r:.80}, contextual_embedding={contextual_embedding!r:.80}"
         )
 
 
-def renamed_copy(model: Any, name: str) -> Any:
+def renamed_copy(model: keras.Model, name: str) -> keras.Model:
     """Returns a model's copy with its weights, under another name for a place in a larger model.
 
     The copy has no LoRA of its own: its kernels are those of the model with their updates.

@@ -20,7 +20,8 @@ from tfmrc.layers.encoders.concatenated_encoder import BLOCKS
 from tfmrc.layers.recording import record
 from tfmrc.models import presets
 from tfmrc.models.base import Model, check_output
-from tfmrc.models.generation import GenerationMixin, input_characters, input_ids
+from tfmrc.models.configuration import symbolic_inputs
+from tfmrc.models.generation import GenerationMixin, input_characters, input_ids, previous_ids
 from tfmrc.ops.coverage import coverage_overlap
 from tfmrc.ops.ids import BOS, PAD
 from tfmrc.ops.sizes import sizes
@@ -265,7 +266,6 @@ class DAANet(Model):
             check_output(self, "build_switch", outputs[task], None)
             outputs[f"{task}_coverage"] = coverage_overlap(ops.exp(parts["log_attentions"][0]))
         super().__init__(inputs=inputs, outputs=outputs, name=name)
-        self.dtype_policy = self.arguments.dtype
 
     def _of_tasks(self, name, build=None, shared=False):
         """Returns the layer of each task by its name: the same one for all, or one for each."""
@@ -283,12 +283,10 @@ class DAANet(Model):
         if self.encoder is not None:
             for part in ENCODER_INPUTS[self.reading]:
                 shapes[part] = (None, 2 if part.endswith("pieces") else None)
-        inputs = {n: keras.Input(shape, dtype="int32", name=n) for n, shape in shapes.items()}
         if self.num_word_features:
-            for text in GIVEN.values():
-                name = f"{text}_passage_features"
-                inputs[name] = keras.Input((None, self.num_word_features), name=name)
-        return inputs
+            names = [f"{text}_passage_features" for text in GIVEN.values()]
+            shapes |= dict.fromkeys(names, (None, self.num_word_features))
+        return symbolic_inputs(shapes)
 
     # === Parts: a subclass overrides these ===
 
@@ -561,8 +559,7 @@ class Direction(GenerationMixin):
             of the vocabulary and the passage (daanet-13) and the log of each one's part in the
             word's probability; `passage_attention` `[B, T, n]` (daanet-12).
         """
-        previous = input_ids(memory, target_ids, self.num_generable)[:, :-1]
-        ids = ops.pad(previous, [[0, 0], [1, 0]], constant_values=BOS)
+        ids = previous_ids(memory, target_ids, self.num_generable)
         spelled = input_characters(memory, target_ids, self.num_generable)[:, :-1]
         characters = ops.pad(spelled, [[0, 0], [1, 0], [0, 0]])
         embedded = self.model.embed(ids, characters)

@@ -8,6 +8,7 @@ from keras import ops
 from tfmrc.encoders.layer_of import layer_of
 from tfmrc.layers import LinearAnswer
 from tfmrc.models.base import Model
+from tfmrc.models.configuration import symbolic_inputs
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -62,18 +63,11 @@ class ExtractiveReader(Model):
     ):
         self.encoder = layer_of(encoder)
         self.answer_module = self.build_answer_module()
-        inputs = {
-            part: keras.Input((None,), dtype=kind, name=part)
-            for part, kind in (
-                ("encoder_ids", "int32"),
-                ("segment_ids", "int32"),
-                ("answer_mask", "bool"),
-            )
-        }
+        names = ("encoder_ids", "segment_ids", "answer_mask")
+        inputs = symbolic_inputs(dict.fromkeys(names, (None,)))
         states, mask = self._states(inputs), inputs["answer_mask"]
         outputs = self.answer_module(states, states, question_mask=mask, memory_mask=mask)
         super().__init__(inputs=inputs, outputs=outputs, name=name)
-        self.dtype_policy = self.arguments.dtype
 
     def build_answer_module(self):
         """Returns the layer from the encoder's states to the scores."""

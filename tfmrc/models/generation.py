@@ -7,6 +7,7 @@ from keras import ops, tree
 
 from tfmrc import decoding
 from tfmrc.ops.coverage import attended_again
+from tfmrc.ops.ids import BOS
 from tfmrc.ops.sizes import sizes
 
 
@@ -158,6 +159,18 @@ def input_ids(memory, extended_ids, num_generable):
     index = ops.clip(extended_ids - num_generable, 0, sizes(source_ids)[1] - 1)
     copied = ops.take_along_axis(source_ids, index, axis=1)
     return ops.where(extended_ids < num_generable, extended_ids, copied)
+
+
+def previous_ids(memory, target_ids, num_generable):
+    """Returns the input ids `[B, T]` of the words before given ones: BOS, then all but the last.
+
+    Args:
+        memory: dict. As for `input_ids`.
+        target_ids: int `[B, T]`. Extended ids.
+        num_generable: int. The number of words that can be generated.
+    """
+    ids = input_ids(memory, target_ids, num_generable)[:, :-1]  # [B, T - 1]
+    return ops.pad(ids, [[0, 0], [1, 0]], constant_values=BOS)  # [B, T]
 
 
 def input_characters(memory, extended_ids, num_generable):

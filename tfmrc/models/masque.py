@@ -27,8 +27,8 @@ from tfmrc.layers.encoders.linear import initial
 from tfmrc.layers.recording import record
 from tfmrc.models import presets
 from tfmrc.models.base import Model, check_output
-from tfmrc.models.configuration import check_contextual, contextual_reads
-from tfmrc.models.generation import GenerationMixin, input_characters, input_ids
+from tfmrc.models.configuration import check_contextual, contextual_reads, symbolic_inputs
+from tfmrc.models.generation import GenerationMixin, input_characters, input_ids, previous_ids
 from tfmrc.ops.ids import BOS, PAD
 from tfmrc.ops.sizes import sizes
 
@@ -296,7 +296,6 @@ class Masque(GenerationMixin, Model):
             outputs["decoder"] = parts["log_probability"]
             check_output(self, "build_pointer_generator", outputs["decoder"], None)
         super().__init__(inputs=inputs, outputs=outputs, name=name)
-        self.dtype_policy = self.arguments.dtype
 
     def _create_inputs(self):
         """Returns the symbolic inputs by name."""
@@ -321,11 +320,7 @@ class Masque(GenerationMixin, Model):
             shapes |= dict.fromkeys(ENCODER_INPUTS[self.reading], (None, None))
             shapes["question_pieces"] = (None, 2)
             shapes["passage_pieces"] = (passages, None, 2)
-        floats = ("relevance_gold", "question_features", "passage_features")
-        return {
-            name: keras.Input(shape, dtype="float32" if name in floats else "int32", name=name)
-            for name, shape in shapes.items()
-        }
+        return symbolic_inputs(shapes)
 
     # === Parts: a subclass overrides these ===
 
@@ -671,9 +666,7 @@ class Masque(GenerationMixin, Model):
             of each one's share in the word's probability; `question_attention` `[B, T, J]` and
             `passage_attention` `[B, T, K L]`, the copy attention (masque-15, masque-21).
         """
-        previous = input_ids(memory, target_ids, self.num_generable)[:, :-1]
-        answer_ids = ops.pad(previous, [[0, 0], [1, 0]], constant_values=BOS)
-        characters = None
+        answer_ids, characters = previous_ids(memory, target_ids, self.num_generable), None
         if self.reads_characters:
             spelled = input_characters(memory, target_ids[:, :-1], self.num_generable)
             begin = ops.zeros_like(spelled[:, :1]) + memory["generable_characters"][BOS]

@@ -19,13 +19,12 @@ from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.recording import record
 from tfmrc.models import presets
 from tfmrc.models.base import Model, check_output
-from tfmrc.models.generation import GenerationMixin, input_ids
+from tfmrc.models.configuration import symbolic_inputs
+from tfmrc.models.generation import GenerationMixin, input_ids, previous_ids
 from tfmrc.ops.coverage import coverage_overlap
 from tfmrc.ops.ids import BOS, PAD, UNK
 from tfmrc.ops.masking import masked_softmax
 from tfmrc.ops.words import first_positions
-
-ENCODER_INPUTS = ("encoder_ids", "segment_ids", "passage_pieces")
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -190,18 +189,17 @@ class MaxoutPointerQG(GenerationMixin, Model):
 
         # === Functional model ===
         names = ("passage_ids", "answer_tags", "extended_ids", "question_ids", "target_ids")
-        inputs = {name: keras.Input((None,), dtype="int32", name=name) for name in names}
+        shapes: dict[str, Any] = dict.fromkeys(names, (None,))
         if self.encoder is not None:
-            for part in ENCODER_INPUTS:
-                width = 2 if part.endswith("pieces") else None
-                inputs[part] = keras.Input((None, width), dtype="int32", name=part)
+            shapes |= {"encoder_ids": (None, None), "segment_ids": (None, None)}
+            shapes["passage_pieces"] = (None, 2)
+        inputs = symbolic_inputs(shapes)
         parts = self._write(self._read(inputs), inputs["question_ids"], inputs["target_ids"])
         outputs = {"decoder": parts["log_probability"]}
         check_output(self, "build_pointer", outputs["decoder"], None)
         if coverage:
             outputs["coverage"] = coverage_overlap(parts["attention"])
         super().__init__(inputs=inputs, outputs=outputs, name=name)
-        self.dtype_policy = self.arguments.dtype
 
     # === Parts: a subclass overrides these ===
 
@@ -388,8 +386,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
             A dict: `log_probability` `[B, T]`; `log_parts` `[B, T, 2]`, the log-probabilities of
             generating and of copying the word; with attention also `attention` `[B, T, M]`.
         """
-        previous = input_ids(memory, target_ids, self.num_generable)[:, :-1]
-        question_ids = ops.pad(previous, [[0, 0], [1, 0]], constant_values=BOS)
+        question_ids = previous_ids(memory, target_ids, self.num_generable)
         parts = self._write(memory, question_ids, target_ids)
         names = ("log_probability", "log_parts", "attention")
         return {name: parts[name] for name in names if name in parts}

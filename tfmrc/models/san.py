@@ -21,7 +21,7 @@ from tfmrc.layers import (
 from tfmrc.layers.recording import record
 from tfmrc.models import presets
 from tfmrc.models.base import Model, check_output
-from tfmrc.models.configuration import check_contextual, contextual_reads
+from tfmrc.models.configuration import check_contextual, contextual_reads, symbolic_inputs
 from tfmrc.ops.ids import PAD
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.ops.spans import best_spans
@@ -190,22 +190,15 @@ class SAN(Model):
         self.answer_module = self.build_answer_module()
 
         # === Functional model ===
-        inputs = {
-            "question_ids": keras.Input((None,), dtype="int32", name="question_ids"),
-            "passage_ids": keras.Input((None,), dtype="int32", name="passage_ids"),
-        }
-        if num_exact_match + num_word_features:
-            inputs["exact_match"] = keras.Input(
-                (None, num_exact_match + num_word_features), name="exact_match"
-            )
-        for part, count in (("pos_ids", num_pos), ("ner_ids", num_ner)):
-            if count:
-                inputs[part] = keras.Input((None,), dtype="int32", name=part)
+        shapes: dict[str, Any] = {"question_ids": (None,), "passage_ids": (None,)}
+        if num_features := num_exact_match + num_word_features:
+            shapes["exact_match"] = (None, num_features)
+        shapes |= {"pos_ids": (None,)} if num_pos else {}
+        shapes |= {"ner_ids": (None,)} if num_ner else {}
         if self.encoder is not None:
-            for part in ENCODER_INPUTS[reading]:
-                inputs[part] = keras.Input((None, None), dtype="int32", name=part)
-            for part in ("question_pieces", "passage_pieces"):
-                inputs[part] = keras.Input((None, 2), dtype="int32", name=part)
+            shapes |= dict.fromkeys(ENCODER_INPUTS[reading], (None, None))
+            shapes |= dict.fromkeys(("question_pieces", "passage_pieces"), (None, 2))
+        inputs = symbolic_inputs(shapes)
         memory = self._read(inputs)
         record("question_encoding", memory["question"])
         record("passage_encoding", memory["memory"])
@@ -213,7 +206,6 @@ class SAN(Model):
         for part in ("begin", "end"):
             check_output(self, "build_answer_module", outputs[part], None)
         super().__init__(inputs=inputs, outputs=outputs, name=name)
-        self.dtype_policy = self.arguments.dtype
 
     # === Parts: a subclass overrides these ===
 
@@ -267,8 +259,8 @@ class SAN(Model):
     def _read(self, inputs):
         """Computes the inputs of the answer module from ids."""
         question_ids, passage_ids = inputs["question_ids"], inputs["passage_ids"]
-        question_mask = ops.not_equal(question_ids, PAD)
-        passage_mask = ops.not_equal(passage_ids, PAD)
+        question_mask = ops.not_equal(question_ids, PAD)  # [B, m]
+        passage_mask = ops.not_equal(passage_ids, PAD)  # [B, n]
         masks = {"question_mask": question_mask, "memory_mask": passage_mask}
         read = {} if self.encoder is None else self._encoder_words(inputs)
         if self.encoder_use == "answer":
@@ -292,24 +284,24 @@ class SAN(Model):
                 "question": self._contextual(question_words, question_ids, question_mask),
                 "passage": self._contextual(passage_words, passage_ids, passage_mask),
             }
-        question = self._encode(question, question_mask, read.get("question"))
-        passage = self._encode(passage, passage_mask, read.get("passage"))
-        memory = self.memory_generation(
+        question = self._encode(question, question_mask, read.get("question"))  # [B, m, h]
+        passage = self._encode(passage, passage_mask, read.get("passage"))  # [B, n, h]
+        memory = self.memory_generation(  # [B, n, 2 units]
             passage, question, passage_mask=passage_mask, question_mask=question_mask
         )
         return {"question": question, "memory": memory, **masks}
 
     def _encoder_words(self, inputs):
         """Returns the encoder's word vectors of question and passage, `[B, m, e]`, `[B, n, e]`."""
+        texts, encoder = ("question", "passage"), self.encoder
         if self.reading == "joint":
-            states = self.encoder(inputs["encoder_ids"], inputs["segment_ids"])
-            states = {"question": states, "passage": states}
+            states = [encoder(inputs["encoder_ids"], inputs["segment_ids"])] * 2  # [B, W P, e]
         else:
-            states = {
-                text: self.encoder(inputs[f"{text}_encoder_ids"])
-                for text in ("question", "passage")
-            }
-        return {text: self.encoder.words(states[text], inputs[f"{text}_pieces"]) for text in states}
+            states = [encoder(inputs[f"{text}_encoder_ids"]) for text in texts]
+        return {
+            text: encoder.words(read, inputs[f"{text}_pieces"])
+            for text, read in zip(texts, states, strict=True)
+        }
 
     def _contextual(self, words, ids, mask):
         layer: Any = self.contextual_embedding
@@ -334,13 +326,16 @@ class SAN(Model):
 
         Args:
             inputs: dict. The model's inputs.
-            num_steps: int or None. T, which may differ from that of training (the paper's Table 6);
-                None for the same. Default: None.
+            num_steps: int or None. T, which may differ from that of training (the paper's Table 6),
+                unless the model was made with one step; None for the same. Default: None.
             return_steps: bool. Whether each step's prediction is also returned. Default: False.
 
         Returns:
             `begin`, `end` `[B, n]`; with `return_steps` also `step_begin`, `step_end` `[B, T, n]`
             and `step_weights` `[B, T]` (see `tfmrc.layers.AnswerModule`).
+
+        Raises:
+            ValueError: If `num_steps` is above 1 and the answer module has one step only.
         """
         return self._answer(
             self._read(inputs), num_steps=num_steps, return_steps=return_steps, training=False

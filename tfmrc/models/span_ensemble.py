@@ -7,7 +7,7 @@ import keras
 from keras import ops
 
 from tfmrc.models.base import Model
-from tfmrc.models.configuration import renamed_copy
+from tfmrc.models.configuration import inputs_like, renamed_copy
 from tfmrc.models.extractive_reader import ExtractiveReader
 from tfmrc.models.san import SAN
 from tfmrc.ops.masking import masked_log_softmax
@@ -36,10 +36,7 @@ class Ensemble(Model):
                 )
         self._captured.members = self.members  # the copies are saved
         self.arguments.members = self.members
-        inputs = {
-            key: keras.Input(tensor.shape[1:], dtype=tensor.dtype, name=key)
-            for key, tensor in first.input.items()
-        }
+        inputs = inputs_like(first)
         outputs = self._combined(inputs, [member(inputs) for member in self.members])
         super().__init__(inputs=inputs, outputs=outputs, name=name)
         self.dtype_policy = keras.dtype_policies.get(dtype or first.dtype_policy)

@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from tfmrc.models.base import Model
-from tfmrc.models.configuration import renamed_copy
+from tfmrc.models.configuration import inputs_like, renamed_copy
 from tfmrc.ops.masking import LOG_ZERO, masked_log_softmax
 
 __all__ = ["Distillation"]
@@ -130,10 +130,7 @@ class Distillation(Model):
     ):
         teacher = renamed_copy(teacher, "teacher")
         teacher.trainable = False
-        inputs = {
-            key: keras.Input(tensor.shape[1:], dtype=tensor.dtype, name=key)
-            for key, tensor in student.input.items()
-        }
+        inputs = inputs_like(student)
         soft_targets = SoftTargets(weight, temperature, name="soft_targets", dtype="float32")
         read = Teacher(model=teacher, name="teacher", dtype=teacher.dtype_policy)(inputs)
         outputs = soft_targets(student(inputs), read)

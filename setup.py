@@ -113,6 +113,7 @@ setup(
             "**/*.jsonl",
             "**/*.txt",
             "**/*.jsonl.gz",
+            "data/handbook_files/*",
             "data/squad_files/*",
             "predictors/ready/files/*",
             "serving/page_files/*",

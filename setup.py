@@ -99,8 +99,9 @@ setup(
     description="Machine reading comprehension with Keras 3: models that answer from passages.",
     long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
-    # The code; the part of SQuAD in tfmrc/data/squad_files, and the reader that was trained on it.
-    license="Apache-2.0 AND CC-BY-SA-4.0",
+    # The code; the part of SQuAD in tfmrc/data/squad_files, and the reader that was trained on
+    # such questions; the handbook.
+    license="Apache-2.0 AND CC-BY-SA-4.0 AND CC0-1.0",
     license_files=["LICENSE", "tfmrc/data/squad_files/LICENSE"],
     python_requires=">=3.11",
     packages=[*find_packages(include=["tfmrc", "tfmrc.*"]), "tfmrc.recipes"],
@@ -113,7 +114,7 @@ setup(
             "**/*.jsonl",
             "**/*.txt",
             "**/*.jsonl.gz",
-            "data/handbook_files/*",
+            "data/handbook_files/**/*",
             "data/squad_files/*",
             "predictors/ready/files/*",
             "serving/page_files/*",

@@ -2,7 +2,7 @@
 # requires-python = ">=3.11"
 # dependencies = ["fpdf2==2.8.9"]
 # ///
-"""Writes the two PDF pages of the handbook in tfmrc/data/handbook_files.
+"""Writes the two PDF pages of the handbook in tfmrc/data/handbook_files/pages.
 
     uv run tools/handbook.py
 
@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 TOOLS = Path(__file__).resolve().parent
-FOLDER = TOOLS.parent / "tfmrc" / "data" / "handbook_files"
+FOLDER = TOOLS.parent / "tfmrc" / "data" / "handbook_files" / "pages"
 TEXTS = {path.stem.removeprefix("handbook_"): path for path in TOOLS.glob("handbook_*.txt")}
 SIZES = {"#": 18, "##": 13}
 BELOW = {"new_x": "LMARGIN", "new_y": "NEXT"}

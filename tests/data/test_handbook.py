@@ -13,7 +13,7 @@ from tfmrc.data import read_table
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tfmrc" / "data" / "handbook_files"
 TABLE = FOLDER / "questions.csv"
-PAGES = sorted(path.name for path in FOLDER.iterdir() if path.name not in ("README.md", TABLE.name))
+PAGES = sorted(path.name for path in (FOLDER / "pages").iterdir())
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def page_text(name: str) -> str:
     if name.endswith(".pdf"):  # the text that tools/handbook.py writes into it
         source = ROOT / "tools" / f"handbook_{name.removesuffix('.pdf')}.txt"
         return markdown_text(source.read_text(encoding="utf-8"))
-    text = (FOLDER / name).read_text(encoding="utf-8")
+    text = (FOLDER / "pages" / name).read_text(encoding="utf-8")
     if name.endswith(".md"):
         return markdown_text(text)
     return words(html.unescape(re.sub("<[^>]*>", " ", text)))
@@ -66,7 +66,7 @@ def test_every_passage_stands_in_its_page(name, rows) -> None:
 
 @pytest.mark.parametrize("name", [name for name in PAGES if name.endswith(".pdf")])
 def test_pdf_files_are_small_and_embed_nothing(name) -> None:
-    content = (FOLDER / name).read_bytes()
+    content = (FOLDER / "pages" / name).read_bytes()
     assert content.startswith(b"%PDF-") and len(content) <= 40_000
     assert b"/Count 2" in content and b"/FontFile" not in content
 

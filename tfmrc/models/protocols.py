@@ -31,7 +31,6 @@ class SpanModel(Protocol):
             A dict, whatever `spans` reads; with `return_steps` also `step_begin`, `step_end`
             `[C, T, n]` and `step_weights` `[C, T]`.
         """
-        ...
 
     def spans(self, outputs: Tensors, max_length: int, num_spans: int) -> tuple[Any, Any, Any]:
         """Returns the best spans of each window, best first.
@@ -40,7 +39,6 @@ class SpanModel(Protocol):
             `begin`, `end` int32 `[C, K]`, the first and the last word; and `log_probability`
             float32 `[C, K]`, at most `LOG_ZERO` where a window has fewer spans.
         """
-        ...
 
 
 class ReaderModel(Protocol):
@@ -53,7 +51,6 @@ class ReaderModel(Protocol):
             inputs: dict. `encoder_ids` and `segment_ids` int32 `[C, P]`. Position 0 is `[CLS]`,
                 whose scores stand for "no answer".
         """
-        ...
 
 
 class Generator(Protocol):
@@ -65,7 +62,6 @@ class Generator(Protocol):
         Args:
             inputs: dict. The preprocessor's inputs, `[B, ..]` each.
         """
-        ...
 
     def generate(self, memory: Tensors, max_length: int, **options: Any) -> Hypotheses:
         """Generates extended ids: `num_return_sequences` hypotheses, best first.
@@ -75,7 +71,6 @@ class Generator(Protocol):
             max_length: int. Greatest number of ids, the end included.
             **options: Those of `tfmrc.predictors.DecodingOptions.search`.
         """
-        ...
 
 
 class AnswerGenerator(Generator, Protocol):
@@ -96,7 +91,6 @@ class AnswerGenerator(Generator, Protocol):
             memory: dict. Result of `encode`.
             target_ids: int `[B, T]`. Extended ids of the answer.
         """
-        ...
 
 
 class Direction(Generator, Protocol):

@@ -15,6 +15,7 @@ from tfmrc.predictors.exported.inputs import at_least_one
 from tfmrc.predictors.options import ReaderOptions
 from tfmrc.predictors.spans.reader_windows import reader_spans
 from tfmrc.predictors.spans.span_answer import SpanAnswer
+from tfmrc.predictors.spans.windows import BEST, span_outputs
 from tfmrc.predictors.task import Query, Task
 from tfmrc.preprocessing.protocols import ReaderPreprocessor
 from tfmrc.storage.warmup import PASSAGES, QUESTION
@@ -134,17 +135,13 @@ def extractive_reader_signature(
             max_length=options.max_length or preprocessor.answer_length,
             align=options.align_to_words,
         )
-        missing = outputs["starts"][:, 0] < 0
-        none = 1.0 - outputs["answerable_probability"]
+        best = {name: outputs[several][:, 0] for name, several in BEST.items()}  # [B] each
         if options.handle_impossible_answer:
-            missing |= none > outputs["probabilities"][:, 0]
-        outputs["answer"] = tf.where(missing, "", outputs["answers"][:, 0])
-        for name, values in (("start", "starts"), ("end", "ends"), ("passage", "answer_passages")):
-            outputs[name] = tf.where(missing, -1, outputs[values][:, 0])
-        best = outputs["probabilities"][:, 0]
-        if options.handle_impossible_answer:
-            best = tf.where(missing, none, best)
-        return outputs | {"probability": best}
+            none = 1.0 - outputs["answerable_probability"]  # [B]
+            missing = (best["start"] < 0) | (none > best["probability"])
+            no_answer = {"answer": "", "start": -1, "end": -1, "passage": -1, "probability": none}
+            best = {name: tf.where(missing, no_answer[name], best[name]) for name in best}
+        return outputs | best
 
     return tf.function(answer, input_signature=TEXTS, autograph=False)
 
@@ -179,21 +176,11 @@ def find_answers(
     read = preprocessor.source(tf.repeat(question, num_passages), flat, **windows)
     # Tokenizers that strip accents leave the marks of a last letter outside.
     read |= {name: ends_with_marks(flat, read["row"], read[name]) for name in ("ends", "word_ends")}
-    spans = reader_spans(
+    spans, none = reader_spans(
         model, read, num_passages, num_questions, count=count, max_length=max_length, align=align
     )
-    known = spans.starts >= 0
-    text = tf.strings.unicode_transcode(flat, "UTF-8", "UTF-8", errors="replace")
-    text = tf.gather(text, tf.maximum(spans.row, 0))
-    first = tf.maximum(spans.starts, 0)
-    length = tf.where(known, spans.ends - spans.starts, 0)
     truncated = tf.reshape(read["truncated"], [num_questions, num_passages])
-    return {
-        "answers": tf.strings.substr(text, first, length, unit="UTF8_CHAR"),
-        "starts": spans.starts,
-        "ends": spans.ends,
-        "probabilities": spans.probability,
-        "answer_passages": tf.where(known, spans.row % num_passages, -1),
-        "answerable_probability": 1.0 - spans.no_answer,
+    return span_outputs(flat, spans, spans.score, num_passages) | {
+        "answerable_probability": 1.0 - none,
         "truncated": tf.reduce_any(truncated, axis=1),
     }

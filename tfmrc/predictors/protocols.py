@@ -18,7 +18,6 @@ class PredictorLike(Protocol):
     @property
     def tasks(self) -> tuple[Task, ...]:
         """The tasks; the first one is the default."""
-        ...
 
     def answer(
         self,
@@ -29,21 +28,17 @@ class PredictorLike(Protocol):
         **options: Any,
     ) -> Result:
         """Answers one question; see `tfmrc.Predictor.answer`."""
-        ...
 
     def ask(
         self, *, passage: str, answer: str, answer_start: int | None = None, **options: Any
     ) -> Result:
         """Generates a question about an answer; see `tfmrc.Predictor.ask`."""
-        ...
 
     def options(self, **options: Any) -> Any:
         """Checks options by their names and values; an export has none."""
-        ...
 
     def run(self, signature: str, inputs: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
         """Returns the arrays of a signature, such as `"serving_default"`."""
-        ...
 
 
 def check_members(part: object, protocol: type, caller: str) -> None:

@@ -1,7 +1,7 @@
 """SAN's predictor: answers that are spans of passages."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -13,6 +13,13 @@ from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.exported.inputs import at_least_one
 from tfmrc.predictors.options import SpanOptions
 from tfmrc.predictors.spans.span_answer import SpanAnswer
+from tfmrc.predictors.spans.windows import (
+    BEST,
+    best_spans,
+    over_windows,
+    segment_logsumexp,
+    span_outputs,
+)
 from tfmrc.predictors.task import Query, Task
 from tfmrc.preprocessing.protocols import SpanPreprocessor
 from tfmrc.storage.warmup import PASSAGES, QUESTION
@@ -220,7 +227,7 @@ def san_signature(
 
     def find(chunk: dict[str, tf.Tensor]) -> tuple[tf.Tensor, ...]:
         outputs = model.find(chunk, num_steps=options.num_steps, return_steps=options.return_steps)
-        spans = model.spans(outputs, max_length, count)
+        spans = model.spans(outputs, max_length, count)  # [C, K] each
         steps = tuple(outputs[name] for name in STEPS) if options.return_steps else ()
         return (*spans, *steps)
 
@@ -246,58 +253,52 @@ def san_signature(
             tf.repeat(question, columns), texts, limit=preprocessor.longest_passage, **annotations
         )
         windows = preprocessor.windows(source)
-        begin, end, log_probability, *steps = over_chunks(
-            find, {name: windows[name] for name in preprocessor.model_inputs}, dtypes
+        total = tf.size(windows["row"])  # W
+        # At least one chunk, for its shapes.
+        ends = tf.range(1, tf.maximum(total + CHUNK - 1, CHUNK) // CHUNK + 1) * CHUNK
+        begin, end, score, *steps = over_windows(
+            find,
+            {name: windows[name] for name in preprocessor.model_inputs},
+            tf.minimum(ends, total),
+            dtypes,
+        )  # [W, K] each, and [W, T, n], [W, T]
+        row, first = windows["row"], windows["first"]  # [W] each
+        score += tf.gather(shares(source, relevance), row)[:, None]
+        spans = best_spans(
+            row,
+            words_at(source["starts"], row, first[:, None] + begin),
+            words_at(source["ends"], row, first[:, None] + end),
+            score,
+            score > 0.5 * LOG_ZERO,
+            num_passages=columns,
+            num_questions=rows,
+            count=count,
+            add=segment_logsumexp,
         )
-        share = shares(source, relevance)
-        best = best_of_windows(
-            windows["row"] // columns,
-            windows["row"] % columns,
-            begin + windows["first"][:, None],
-            end + windows["first"][:, None],
-            log_probability + tf.gather(share, windows["row"])[:, None],
-            rows,
-            count,
-        )
-        truncated = tf.reduce_any(tf.reshape(source["truncated"], [rows, columns]), axis=1)
-        outputs = span_outputs(source, texts, best, columns) | {"truncated": truncated}
+        probability = tf.where(spans.starts >= 0, tf.exp(spans.score), 0.0)  # [B, K]
+        outputs = span_outputs(texts, spans, probability, columns)
+        outputs |= {name: outputs[several][:, 0] for name, several in BEST.items()}
+        truncated = tf.reshape(source["truncated"], [rows, columns])
+        outputs["truncated"] = tf.reduce_any(truncated, axis=1)
         if options.return_steps:
-            outputs |= step_outputs(source, windows, steps, best.window)
+            outputs |= step_outputs(source, windows, steps, spans.window)
         return outputs
 
     specs = input_signature(preprocessor) + (RELEVANCE,) * with_relevance
     return tf.function(answer, input_signature=specs, autograph=False)
 
 
-def over_chunks(
-    function: Callable[[dict[str, tf.Tensor]], tuple[tf.Tensor, ...]],
-    windows: dict[str, tf.Tensor],
-    dtypes: Sequence[tf.DType],
-) -> list[tf.Tensor]:
-    """Applies a function to all windows, `CHUNK` at a time.
+def words_at(values: tf.Tensor, row: tf.Tensor, positions: tf.Tensor) -> tf.Tensor:
+    """Returns the values of words, int32 `[W, K]`.
 
     Args:
-        function: Function of a dict with up to `CHUNK` windows that returns tensors `[C, ..]`.
-        windows: dict. Values `[W, ..]`.
-        dtypes: list of dtypes. Those of the results.
-
-    Returns:
-        The results, `[W, ..]` each.
+        values: int32 `[B N, n]`. A number of each word of the passages.
+        row: int32 `[W]`. The passage of each row of positions.
+        positions: int32 `[W, K]`. Words of these passages; those beyond the last one are the last.
     """
-    total = tf.shape(next(iter(windows.values())))[0]
-    chunks = tf.maximum(1, (total + CHUNK - 1) // CHUNK)  # one without rows, for its shapes
-    arrays = [tf.TensorArray(dtype, size=chunks, infer_shape=False) for dtype in dtypes]
-
-    def body(number: Any, *arrays: Any) -> tuple[Any, ...]:
-        part = slice(number * CHUNK, (number + 1) * CHUNK)
-        result = function({name: values[part] for name, values in windows.items()})
-        written = zip(arrays, result, strict=True)
-        return number + 1, *(array.write(number, value) for array, value in written)
-
-    _, *arrays = tf.while_loop(
-        lambda number, *_: number < chunks, body, (0, *arrays), parallel_iterations=1
-    )
-    return [array.concat() for array in arrays]
+    positions = tf.minimum(positions, tf.shape(values)[1] - 1)
+    rows = tf.broadcast_to(row[:, None], tf.shape(positions))
+    return tf.gather_nd(values, tf.stack([rows, positions], axis=-1))
 
 
 def shares(source: dict[str, tf.Tensor], relevance: tf.Tensor) -> tf.Tensor:
@@ -322,110 +323,6 @@ def shares(source: dict[str, tf.Tensor], relevance: tf.Tensor) -> tf.Tensor:
     return tf.where(share > 0, tf.math.log(tf.where(share > 0, share, 1.0)), 2 * LOG_ZERO)
 
 
-class BestSpans(NamedTuple):
-    """The best spans of B questions.
-
-    Attributes:
-        passage, begin, end: int32 `[B, K]`, the passage of each and its first and last word.
-        log_probability: float32 `[B, K]`, best first; below `LOG_ZERO` where there are fewer.
-        window: int32 `[B]`, the window of the best one; W for a question without windows.
-    """
-
-    passage: tf.Tensor
-    begin: tf.Tensor
-    end: tf.Tensor
-    log_probability: tf.Tensor
-    window: tf.Tensor
-
-
-def best_of_windows(
-    row: tf.Tensor,
-    passage: tf.Tensor,
-    begin: tf.Tensor,
-    end: tf.Tensor,
-    log_probability: tf.Tensor,
-    num_questions: Any,
-    count: int,
-) -> BestSpans:
-    """Returns each question's best spans over its windows, a span in several windows once.
-
-    Time and memory are linear in the number of windows, but for the sorting.
-
-    Args:
-        row, passage: int32 `[W]`, the question and the passage of each window, rising.
-        begin, end, log_probability: `[W, K]`, the best spans of each window; `begin` and `end` are
-            positions in the passage.
-        num_questions: int32 scalar B.
-        count: int. K.
-    """
-    windows = tf.range(tf.size(row))
-    first = tf.searchsorted(row, tf.range(num_questions))
-    most = tf.reduce_max(tf.concat([tf.math.bincount(row), [1]], axis=0))
-    # Window w of a question and the span's rank in it: [B, most, K].
-    index = tf.stack([row, windows - tf.gather(first, row)], axis=1)
-    shape = tf.stack([num_questions, most, count])
-
-    def spread(values: tf.Tensor, fill: Any) -> tf.Tensor:
-        empty = tf.fill(shape, tf.cast(fill, values.dtype))
-        return tf.reshape(
-            tf.tensor_scatter_nd_update(empty, index, values), [num_questions, most * count]
-        )
-
-    begin, end = spread(begin, -1), spread(end, -1)
-    scores = spread(log_probability, 2 * LOG_ZERO)
-    window = spread(tf.repeat(windows[:, None], count, axis=1), tf.size(row))
-    passage = spread(tf.repeat(passage[:, None], count, axis=1), 0)
-    # Windows overlap: of equal spans, which are sorted side by side, the most probable one is kept.
-    size = tf.cast(tf.reduce_max(tf.pad(end, [[0, 1], [0, 1]])) + 2, tf.int64)
-    span = tf.cast(passage, tf.int64) * size + tf.cast(begin, tf.int64) + 1
-    span = span * size + tf.cast(end, tf.int64) + 1
-    order = tf.argsort(scores, axis=1, direction="DESCENDING", stable=True)
-    by_span = tf.argsort(tf.gather(span, order, batch_dims=1), axis=1, stable=True)
-    order = tf.gather(order, by_span, batch_dims=1)
-    span = tf.gather(span, order, batch_dims=1)
-    repeated = tf.pad(span[:, 1:] == span[:, :-1], [[0, 0], [1, 0]])
-    scores = tf.where(repeated, 2 * LOG_ZERO, tf.gather(scores, order, batch_dims=1))
-    scores, selected = tf.math.top_k(scores, count)
-    selected = tf.gather(order, selected, batch_dims=1)
-    begin, end, passage, window = (
-        tf.gather(values, selected, batch_dims=1) for values in (begin, end, passage, window)
-    )
-    return BestSpans(passage, tf.maximum(begin, 0), tf.maximum(end, 0), scores, window[:, 0])
-
-
-def span_outputs(
-    source: dict[str, tf.Tensor], texts: tf.Tensor, best: BestSpans, num_passages: Any
-) -> dict[str, tf.Tensor]:
-    """Returns the best spans as characters of their passages.
-
-    Args:
-        source: dict. The output of `SANPreprocessor.source`.
-        texts: string `[B N]`, all passages.
-        best: `BestSpans`.
-        num_passages: int32 scalar N.
-    """
-    real = best.log_probability > 0.5 * LOG_ZERO
-    row = tf.range(tf.shape(real)[0])[:, None] * num_passages + best.passage
-    last = tf.shape(source["starts"])[1] - 1
-    starts, ends = (
-        tf.where(real, tf.gather_nd(source[name], tf.stack([row, tf.minimum(at, last)], -1)), -1)
-        for name, at in (("starts", best.begin), ("ends", best.end))
-    )
-    characters = tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="replace")
-    outputs = {
-        "answers": tf.strings.substr(
-            tf.gather(characters, row), tf.maximum(starts, 0), ends - starts, unit="UTF8_CHAR"
-        ),
-        "starts": starts,
-        "ends": ends,
-        "answer_passages": tf.where(real, best.passage, -1),
-        "probabilities": tf.where(real, tf.exp(best.log_probability), 0.0),
-    }
-    names = {"answer": "answers", "start": "starts", "end": "ends", "passage": "answer_passages"}
-    names["probability"] = "probabilities"
-    return outputs | {name: outputs[several][:, 0] for name, several in names.items()}
-
-
 def step_outputs(
     source: dict[str, tf.Tensor],
     windows: dict[str, tf.Tensor],
@@ -437,19 +334,19 @@ def step_outputs(
     Args:
         source, windows: dicts. The outputs of `SANPreprocessor.source` and `windows`.
         steps: list. The values of `STEPS`, `[W, ..]`.
-        window: int32 `[B]`; W for none, which gets zeros.
+        window: int32 `[B]`; -1 for none, which gets zeros.
     """
-    row, first = (tf.gather(tf.pad(windows[n], [[0, 1]]), window) for n in ("row", "first"))
-    size, width = tf.shape(source["starts"])[1], tf.shape(windows["passage_ids"])[1]
-    position = first[:, None] + tf.range(width)
-    inside = (position < size) & (window < tf.size(windows["row"]))[:, None]
-    index = tf.stack([tf.repeat(row[:, None], width, 1), tf.minimum(position, size - 1)], -1)
+    is_real = window >= 0  # [B]
+    window = tf.maximum(window, 0)
+    row, first = (tf.gather(windows[name], window) for name in ("row", "first"))  # [B] each
+    position = first[:, None] + tf.range(tf.shape(windows["passage_ids"])[1])  # [B, n]
+    inside = (position < tf.shape(source["starts"])[1]) & is_real[:, None]
     outputs = {
-        f"word_{name}": tf.where(inside, tf.gather_nd(source[name], index), 0)
+        f"word_{name}": tf.where(inside, words_at(source[name], row, position), 0)  # [B, n]
         for name in ("starts", "ends")
     }
     for name, values in zip(STEPS, steps, strict=True):
-        values = values if name == "step_weights" else tf.exp(values)
-        padding = [[0, 1]] + [[0, 0]] * (values.shape.rank - 1)
-        outputs[name] = tf.gather(tf.pad(values, padding), window)
+        values = values if name == "step_weights" else tf.exp(values)  # [W, T, ..]
+        mask = is_real[:, None] if name == "step_weights" else is_real[:, None, None]
+        outputs[name] = tf.where(mask, tf.gather(values, window), 0.0)  # [B, T, ..]
     return outputs

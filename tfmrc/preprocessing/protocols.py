@@ -54,7 +54,6 @@ class SpanPreprocessor(Protocol):
             A dict with at least `starts`, `ends` int32 `[B, n]`, code points of the passage's
             words, equal beyond the last one; and `truncated` bool `[B]`.
         """
-        ...
 
     def windows(self, source: Tensors) -> Tensors:
         """Returns the model's inputs for W windows, at least one.
@@ -63,7 +62,6 @@ class SpanPreprocessor(Protocol):
             `model_inputs` `[W, ..]`, among them `passage_ids` `[W, n]`; and int32 `[W]`: `row`, the
             passage, rising, and `first`, the position in the passage of the window's first word.
         """
-        ...
 
 
 class ReaderPreprocessor(Protocol):
@@ -77,7 +75,6 @@ class ReaderPreprocessor(Protocol):
 
     def source(self, question: tf.Tensor, passage: tf.Tensor, **windows: Any) -> Tensors:
         """Returns the windows of `ExtractiveReaderPreprocessor.source`."""
-        ...
 
 
 class WritingPreprocessor(Protocol):
@@ -90,7 +87,6 @@ class WritingPreprocessor(Protocol):
             ids: int32 `[B, N, T]`. Extended ids.
             source: dict. The output of `source` for the same B examples.
         """
-        ...
 
 
 class AnswerPreprocessor(WritingPreprocessor, Protocol):
@@ -113,11 +109,9 @@ class AnswerPreprocessor(WritingPreprocessor, Protocol):
             question, style: string `[B]`.
             passages: string `[B, K']`.
         """
-        ...
 
     def relevance_gold(self, passages: tf.Tensor, relevance: tf.Tensor) -> tf.Tensor:
         """Returns the true relevance, float32 `[B, K]`, for a model that needs it."""
-        ...
 
 
 class QuestionPreprocessor(WritingPreprocessor, Protocol):
@@ -139,7 +133,6 @@ class QuestionPreprocessor(WritingPreprocessor, Protocol):
 
     def source(self, passage: tf.Tensor, answer: tf.Tensor, answer_start: Any = None) -> Tensors:
         """Returns what `MaxoutPointerQGPreprocessor.source` does, of `[B]` each."""
-        ...
 
 
 class DualPreprocessor(WritingPreprocessor, Protocol):
@@ -158,8 +151,6 @@ class DualPreprocessor(WritingPreprocessor, Protocol):
 
     def source(self, passage: tf.Tensor) -> Tensors:
         """Returns what `DAANetPreprocessor.source` does, of passages `[B]`."""
-        ...
 
     def given(self, text: tf.Tensor, name: str, source: Tensors | None = None) -> Tensors:
         """Returns the model's inputs of the given text `[B]`: `name` is "question" or "answer"."""
-        ...

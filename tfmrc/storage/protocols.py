@@ -33,20 +33,15 @@ class ExportablePredictor(Protocol):
 
     def get_config(self) -> dict[str, Any]:
         """Returns further plain constructor arguments."""
-        ...
 
     def export_signatures(self, options: Any) -> dict[str, Any]:
         """Returns the exported `tf.function`s on plain strings, by name."""
-        ...
 
     def with_confidence(self, signatures: Mapping[str, Any], options: Any) -> dict[str, Any]:
         """Returns signatures with calibrated probabilities and `is_confident`."""
-        ...
 
     def max_length(self, options: Any) -> int:
         """Returns the greatest number of words of a prediction."""
-        ...
 
     def warmup_request(self) -> dict[str, Any] | None:
         """Returns a small request of `serving_default`, or None."""
-        ...

@@ -1,0 +1,239 @@
+"""The engine of all predictors of spans: windows of passages to the best answers of questions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+Tensors = Mapping[str, tf.Tensor]
+Add = Callable[[tf.Tensor, tf.Tensor, tf.Tensor], tf.Tensor]
+
+BEST = {"answer": "answers", "start": "starts", "end": "ends", "passage": "answer_passages",
+        "probability": "probabilities"}  # fmt: skip
+"""Outputs that describe the best span, and those of the K best spans that they are taken from."""
+
+
+class BestSpans(NamedTuple):
+    """The K best spans of B questions, best first.
+
+    Attributes:
+        row: int32 `[B, K]`, the passage among all; -1 if there are fewer spans.
+        starts, ends: int32 `[B, K]`, code points of the passage; -1 if there are fewer spans.
+        score: float32 `[B, K]`; 0 if there are fewer spans.
+        window: int32 `[B]`, the window of the best span; -1 if there is none.
+    """
+
+    row: tf.Tensor
+    starts: tf.Tensor
+    ends: tf.Tensor
+    score: tf.Tensor
+    window: tf.Tensor
+
+
+def over_windows(
+    function: Callable[[dict[str, tf.Tensor]], Sequence[tf.Tensor]],
+    windows: Tensors,
+    ends: tf.Tensor,
+    dtypes: Sequence[tf.DType],
+) -> list[tf.Tensor]:
+    """Applies a function to all windows, chunk after chunk, which bounds the memory.
+
+    Args:
+        function: Function of a dict with C consecutive windows that returns tensors `[C, ..]`.
+        windows: dict. Values `[W, ..]`.
+        ends: int32 `[chunks]`, at least one. The ends of the chunks, rising; the last one is W.
+        dtypes: list of dtypes. Those of the results.
+
+    Returns:
+        The results, `[W, ..]` each.
+    """
+    arrays = [tf.TensorArray(dtype, size=tf.size(ends), infer_shape=False) for dtype in dtypes]
+    shapes: list[tf.TensorShape] = []
+
+    def body(number: Any, begin: Any, *arrays: Any) -> tuple[Any, ...]:
+        chunk = {name: values[begin : ends[number]] for name, values in windows.items()}
+        results = function(chunk)  # [C, ..] each
+        shapes[:] = [result.shape[1:] for result in results]
+        written = zip(arrays, results, strict=True)
+        return number + 1, ends[number], *(array.write(number, value) for array, value in written)
+
+    _, _, *arrays = tf.while_loop(
+        lambda number, *_: number < tf.size(ends), body, (0, 0, *arrays), parallel_iterations=1
+    )
+    return [
+        tf.ensure_shape(array.concat(), [None, *shape])  # [W, ..]
+        for array, shape in zip(arrays, shapes, strict=True)
+    ]
+
+
+def pack(row: tf.Tensor, starts: tf.Tensor, ends: tf.Tensor, size: tf.Tensor) -> tf.Tensor:
+    """Packs three integers into one, so that equal spans are equal numbers.
+
+    In base `size` the number has the digits row, start and end: `(row * size + start) * size +
+    end`. In 64 bits there is room for a million rows of three million characters.
+
+    Args:
+        row, starts, ends: int32 of one shape, not negative; starts and ends below `size`.
+        size: int scalar.
+
+    Returns:
+        int64 of the same shape.
+
+    Example:
+
+    >>> from tfmrc.predictors.spans.windows import pack, unpack
+    >>> pack(2, 3, 5, size=10).numpy()  # row 2, characters 3 to 5
+    np.int64(235)
+    >>> [int(value) for value in unpack(235, size=10)]
+    [2, 3, 5]
+    """
+    row, starts, ends, size = (tf.cast(values, tf.int64) for values in (row, starts, ends, size))
+    return (row * size + starts) * size + ends
+
+
+def unpack(number: tf.Tensor, size: tf.Tensor) -> tuple[tf.Tensor, ...]:
+    """Returns `row`, `starts` and `ends`, int32, of the numbers that `pack` made."""
+    size = tf.cast(size, tf.int64)
+    digits = (number // (size * size), number // size % size, number % size)
+    return tuple(tf.cast(values, tf.int32) for values in digits)
+
+
+def segment_logsumexp(values: tf.Tensor, segment: tf.Tensor, num_segments: Any) -> tf.Tensor:
+    """Returns the logarithm of the sum of each segment's exponentials.
+
+    Example:
+
+    >>> import numpy as np
+    >>> from tfmrc.predictors.spans.windows import segment_logsumexp
+    >>> segment_logsumexp(np.log([0.25, 0.125, 0.5]), [0, 1, 0], 2).numpy().round(4)
+    array([-0.2877, -2.0794])
+    """
+    largest = tf.math.unsorted_segment_max(values, segment, num_segments)
+    terms = tf.exp(values - tf.gather(largest, segment))
+    return largest + tf.math.log(tf.math.unsorted_segment_sum(terms, segment, num_segments))
+
+
+def best_spans(
+    row: tf.Tensor,
+    starts: tf.Tensor,
+    ends: tf.Tensor,
+    score: tf.Tensor,
+    valid: tf.Tensor,
+    *,
+    num_passages: Any,
+    num_questions: Any,
+    count: Any,
+    add: Add,
+) -> BestSpans:
+    """Returns each question's best spans over its windows, each once.
+
+    The scores of pairs of one window that stand for the same characters add up. A span of several
+    windows, which overlap, has the score of the best one. Time and memory are linear in the number
+    of pairs, but for the sorting.
+
+    Args:
+        row: int32 `[W]`. The passage of each window; passage k of question b is
+            `b * num_passages + k`.
+        starts, ends: int32 `[W, C]`. C spans of each window, in code points of the passage.
+        score: float32 `[W, C]`. Their probabilities, or logarithms of these.
+        valid: bool `[W, C]`. Which spans there are.
+        num_passages: int or int32 scalar.
+        num_questions: int or int32 scalar B.
+        count: int or int32 scalar K.
+        add: callable. `tf.math.unsorted_segment_sum`, or `segment_logsumexp` for logarithms.
+    """
+    cells = tf.where(valid)  # [A, 2]
+    window = tf.cast(cells[:, 0], tf.int32)  # [A]
+    starts, ends, score = (tf.gather_nd(values, cells) for values in (starts, ends, score))  # [A]
+    size = tf.reduce_max(tf.pad(ends, [[0, 1]])) + 1
+    key, index = tf.unique(pack(window, starts, ends, size))  # [P], [A]
+    score = add(score, index, tf.size(key))  # [P]
+    window, starts, ends = unpack(key, size)  # [P] each
+    key, index = tf.unique(pack(tf.gather(row, window), starts, ends, size))  # [S], [P]
+    score, best = _best_of_segments(score, index, tf.size(key))  # [S] each
+    window = tf.gather(window, best)  # [S]
+    row, starts, ends = unpack(key, size)  # [S] each
+    order, cells = best_of_groups(score, row // num_passages, num_questions, count)
+
+    def spread(values: tf.Tensor, fill: int) -> tf.Tensor:
+        empty = tf.fill(tf.stack([num_questions, count]), tf.cast(fill, values.dtype))
+        return tf.tensor_scatter_nd_update(empty, cells, tf.gather(values, order))  # [B, K]
+
+    return BestSpans(
+        row=spread(row, -1),
+        starts=spread(starts, -1),
+        ends=spread(ends, -1),
+        score=spread(score, 0),
+        window=spread(window, -1)[:, 0],
+    )
+
+
+def _best_of_segments(
+    values: tf.Tensor, segment: tf.Tensor, num_segments: Any
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns each segment's largest value and the position of the first one, `[S]` each."""
+    largest = tf.math.unsorted_segment_max(values, segment, num_segments)  # [S]
+    position = tf.range(tf.size(values))
+    is_largest = values == tf.gather(largest, segment)
+    position = tf.where(is_largest, position, tf.size(values))
+    return largest, tf.math.unsorted_segment_min(position, segment, num_segments)
+
+
+def best_of_groups(
+    values: tf.Tensor, group: tf.Tensor, num_groups: Any, count: Any
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns the K largest values of each group: their positions, and cells of a `[G, K]`.
+
+    Args:
+        values: float32 `[S]`.
+        group: int32 `[S]`, from 0 to G - 1.
+        num_groups: int or int32 scalar G.
+        count: int or int32 scalar K.
+
+    Returns:
+        int32 `[R]` and int32 `[R, 2]`, R being at most G * K.
+
+    Example:
+
+    >>> import tensorflow as tf
+    >>> from tfmrc.predictors.spans.windows import best_of_groups
+    >>> position, cell = best_of_groups(tf.constant([0.1, 0.7, 0.2]), tf.constant([1, 0, 1]), 2, 1)
+    >>> position.numpy().tolist(), cell.numpy().tolist()
+    ([1, 2], [[0, 0], [1, 0]])
+    """
+    order = tf.argsort(values, direction="DESCENDING", stable=True)
+    order = tf.gather(order, tf.argsort(tf.gather(group, order), stable=True))  # [S], by group
+    group = tf.gather(group, order)
+    first = tf.searchsorted(group, tf.range(num_groups))  # [G]
+    rank = tf.range(tf.size(order)) - tf.gather(first, group)  # [S], in the group
+    kept = tf.where(rank < count)[:, 0]  # [R]
+    cells = tf.stack([tf.gather(group, kept), tf.gather(rank, kept)], axis=1)
+    return tf.gather(order, kept), cells
+
+
+def span_outputs(
+    texts: tf.Tensor, spans: BestSpans, probability: tf.Tensor, num_passages: Any
+) -> dict[str, tf.Tensor]:
+    """Returns the outputs of a signature that describe the K best spans, `[B, K]` each.
+
+    Args:
+        texts: string `[B N]`. All passages.
+        spans: `BestSpans`.
+        probability: float32 `[B, K]`.
+        num_passages: int32 scalar N.
+    """
+    known = spans.starts >= 0
+    texts = tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="replace")
+    length = tf.where(known, spans.ends - spans.starts, 0)
+    return {
+        "answers": tf.strings.substr(
+            tf.gather(texts, tf.maximum(spans.row, 0)),
+            tf.maximum(spans.starts, 0),
+            length,
+            unit="UTF8_CHAR",
+        ),
+        "starts": spans.starts,
+        "ends": spans.ends,
+        "answer_passages": tf.where(known, spans.row % num_passages, -1),
+        "probabilities": probability,
+    }

@@ -51,7 +51,7 @@ def test_a_saved_predictor_is_calibrated(predictor, questions, tmp_path, capsys,
     options = ["--option", "min_probability=1.0", "--format"]
     predict = ["predict", str(folder), "--input", str(questions), *options]
     assert cli.main([*predict, "answers"]) == 0
-    assert capsys.readouterr().out.startswith("(not found; candidate: ")
+    assert capsys.readouterr().out.startswith("No confident answer. Best guess: ")
     assert cli.main([*predict, "squad"]) == 0
     assert set(json.loads(capsys.readouterr().out).values()) == {""}
     # As a training that ends: the new predictor replaces the old one and its calibration.

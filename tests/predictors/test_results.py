@@ -71,8 +71,8 @@ def test_an_empty_answer_and_one_of_strange_bytes():
     assert replace(empty, answer="an owl").headline == ""
     unsure = read_answer(OUTPUTS | {"is_confident": np.array([False] * 3)}, 0)
     assert not unsure.is_confident and unsure.text == "8,611 m"
-    assert unsure.describe().startswith("(not found; candidate: 8,611 m)\n")
-    assert "(not found; candidate: 8,611 m)" in unsure._repr_html_()
+    assert unsure.describe().startswith("No confident answer. Best guess: 8,611 m\n")
+    assert "No confident answer. Best guess: 8,611 m" in unsure._repr_html_()
     strange = read_answer(OUTPUTS, 2)
     assert strange.words == (Word("\ufffd", "question", None, 0, 1, MIXTURE, "\ufffd"),)
     assert strange.passage == 0

@@ -119,7 +119,7 @@ def test_a_full_queue_refuses_with_503(words):
     first = submit(batcher, arrays("first"))
     words.begun.wait()
     waiting = [submit(batcher, arrays(text)) for text in "abcd"]
-    with pytest.raises(RequestError, match="queue of the model is full") as refused:
+    with pytest.raises(RequestError, match="model's queue is full") as refused:
         submit(batcher, arrays("e"))
     assert (refused.value.status, refused.value.grpc_code) == (503, "UNAVAILABLE")
     words.go.set()

@@ -20,7 +20,7 @@ from tensorflow_serving.apis.prediction_service_pb2_grpc import PredictionServic
 
 from tests.serving.small_models import Gate, wait_until, write_echo, write_lengths
 from tfmrc.predictors import RequestError
-from tfmrc.serving import Client, Limits, Server, service
+from tfmrc.serving import Client, Limits, Server, page, service
 
 TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
 LIMITS = Limits(body_bytes=2000, elements=40, requests=3, seconds=TIMEOUT, receive_seconds=TIMEOUT)
@@ -111,7 +111,7 @@ def test_the_values_of_a_body_are_counted_before_they_are_built(server, content,
     ("shape", "texts", "said"),
     [
         ((10**12,), 1, "at most 40 elements"),
-        ((20,), 1, "a text per element. Received: 1 texts"),
+        ((20,), 1, "one string per element. Received: 1 strings"),
         ((1, 10**12), 1, "1 dimensions. Received: 2"),
         ((-1,), 1, "at most 40 elements"),
         ((), 1, "1 dimensions. Received: 0"),
@@ -139,8 +139,8 @@ BODY = b'{"inputs": ["a"]}'
     [
         (gzip.compress(BODY), 200, "a!"),
         (gzip.compress(BODY + b" " * 10**6), 413, "at most 2,000 bytes"),
-        (gzip.compress(BODY)[:-9], 400, "The end of the compressed body is missing"),
-        (BODY, 400, "not compressed by gzip"),
+        (gzip.compress(BODY)[:-9], 400, "The gzip body is incomplete"),
+        (BODY, 400, "not valid gzip"),
     ],
 )
 def test_compressed_bodies(server, content, status, said):
@@ -159,7 +159,7 @@ def test_all_bodies_together_have_a_limit(server, limits, monkeypatch):
         running = threads.submit(post, server, ["a" * 30])
         gate.begun.wait()
         reply = post(server, ["a" * 30])
-        assert reply.status_code == 503 and "too many bytes" in reply.json()["error"]
+        assert reply.status_code == 503 and "too many request bodies" in reply.json()["error"]
         assert grpc_code(server, ["a" * 30])[0] == "UNAVAILABLE"
         gate.open()
         assert running.result().status_code == 200
@@ -311,7 +311,7 @@ def test_pages_of_other_sites_and_other_names_are_refused(server):
     for origin in ("https://other.example", "http://[a", "null", "x", server.url + "0"):
         reply = post(server, headers={"Origin": origin})
         assert reply.status_code == 403
-        assert reply.json() == {"error": "Pages of other sites may not use this server."}
+        assert reply.json() == {"error": "Requests from other sites are refused."}
     reply = post(server, headers={"Origin": server.url})
     assert reply.status_code == 200
     assert not [name for name in reply.headers if name.startswith("access-control")]
@@ -383,12 +383,9 @@ def test_the_health_service_of_grpc_needs_no_key(guarded):
 
 def test_the_description_has_the_paths_of_the_server(server):
     described = httpx.get(f"{server.url}/openapi.json", timeout=TIMEOUT).json()
-    paths = {re.sub(r":\w+\}", "}", route.path) for route in server._uvicorn.config.app.routes} - {
-        "/",
-        "/page/{file}",
-        "/openapi.json",
-    }
-    assert set(described["paths"]) == paths
+    routes = server._uvicorn.config.app.routes
+    paths = {re.sub(r":\w+\}", "}", route.path) for route in routes}
+    assert set(described["paths"]) == paths - set(page.FILES)
 
 
 def test_the_log_has_no_texts(server, caplog, monkeypatch):
@@ -422,5 +419,5 @@ def test_the_log_has_no_texts(server, caplog, monkeypatch):
 
 
 def test_an_empty_key_is_an_error(models):
-    with pytest.raises(ValueError, match="`api_key` is empty"):
+    with pytest.raises(ValueError, match="`api_key` must not be empty"):
         serve(models, api_key=" ")

@@ -246,7 +246,8 @@ def test_the_spans_of_a_reader_are_marked_and_listed(tmp_path):
     assert page["shown"][3] == "hill 50.0 %, passage 2owl 25.0 %, passage 1"
     unsure = READER | {"is_confident": [False]}
     page = shown(tmp_path, ["question", "passages"], ["An owl.", "A hill."], unsure)
-    assert page["shown"][0] == "(not found; candidate: hill)" and page["marks"] == ["owl", "hill"]
+    assert page["shown"][0] == "No confident answer. Best guess: hill"
+    assert page["marks"] == ["owl", "hill"]
     none = READER | {"answer": [""], "start": [-1], "end": [-1]}
     page = shown(tmp_path, ["question", "passages"], ["An owl.", "A hill."], none)
     assert (page["error"], page["shown"][0], page["marks"]) == (

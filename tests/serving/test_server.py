@@ -74,10 +74,10 @@ def test_state_and_signature_are_told(server):
 @pytest.mark.parametrize(
     ("status", "words", "value"),
     [
-        (400, "not JSON", "{"),
-        (400, "not JSON", "[" * 100_000),
+        (400, "not valid JSON", "{"),
+        (400, "not valid JSON", "[" * 100_000),
         (400, 'either "instances" or "inputs"', {}),
-        (400, "an object for each example", {"instances": []}),
+        (400, "one object per example", {"instances": []}),
         (400, "The inputs are", {"instances": [INSTANCE, {"question": "x"}]}),
         (400, "`passages` is missing. `style` is missing.", {"instances": [{"question": "x"}]}),
         (

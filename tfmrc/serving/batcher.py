@@ -1,13 +1,15 @@
-"""Computes simultaneous requests: small ones together, each other one alone."""
+"""Computes simultaneous requests: small ones in batches, large ones alone."""
 
 import math
 import time
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from tfmrc.predictors.exported.errors import RequestError
+from tfmrc.predictors.exported.signature import SavedSignature
 from tfmrc.serving.cost import CostEstimator
 from tfmrc.serving.lane import Answer, Arrays, Lane, Request
 from tfmrc.serving.limits import Limits
@@ -15,7 +17,7 @@ from tfmrc.serving.metrics import Metrics
 
 __all__ = ["Batcher"]
 
-#: Outputs with a column for each word or candidate, by the output that tells the count per row.
+#: Outputs with a column per word or candidate, by the output that gives the count of each row.
 RAGGED = {
     "num_words": (
         "words sources source_texts word_passages word_starts word_ends mixture".split(),
@@ -30,19 +32,18 @@ RAGGED = {
 
 
 class Batcher:
-    """Computes the requests of one model: small ones together, each other one alone.
+    """Computes the requests of one model: small ones in batches, large ones alone.
 
     Small requests for the same signature that wait while another batch is computed are
-    concatenated, computed, and cut apart. Ragged rows of strings are padded with empty strings,
-    which mean a missing passage. The answer to a request is that of the request alone: outputs with
-    a column per word or candidate are cut to the longest of the request's own rows. If the graph
-    refuses a batch, its halves are computed, so that a request with an error has no effect on the
-    others.
+    concatenated, computed and split. Ragged rows of strings are padded with empty strings, which
+    mean a missing passage. Each request gets the answer that it would get alone: outputs with a
+    column per word or candidate are cut to the longest of the request's own rows. If the graph
+    refuses a batch, its halves are computed, so that an invalid request does not affect the others.
 
-    The other requests (`Cost.is_small`) are computed one after another in a second thread, so that
-    no small one waits for them; cancelling an answer ends its call. So are those for a signature
-    that cannot be batched (see `is_batchable`), and those of a SavedModel without a card, of which
-    it is not known what padding changes.
+    Large requests (see `Cost.is_small`) are computed one after another in a second thread, so that
+    no small one waits for them; cancelling the answer ends the call. The second thread also
+    computes requests for signatures that cannot be batched (see `is_batchable`), and requests for a
+    SavedModel without a model card, because the effect of padding on it is unknown.
 
     Args:
         signatures: dict. For each name a `tfmrc.predictors.exported.signature.SavedSignature`.
@@ -54,7 +55,7 @@ class Batcher:
 
     def __init__(
         self,
-        signatures: Mapping[str, Any],
+        signatures: Mapping[str, SavedSignature],
         limits: Limits | None = None,
         *,
         card: Mapping[str, Any] | None = None,
@@ -83,18 +84,17 @@ class Batcher:
         """
         cost = self._estimate(arrays)
         if cost.words > self._limits.words:
-            raise RequestError(
-                f"The model would read and write about {cost.words:,} words for this request. "
-                f"Received: more than {self._limits.words:,} words",
-                413,
-                reason="cost",
+            message = (
+                f"The model would read and write about {cost.words:,} words for this request; the "
+                f"limit is {self._limits.words:,}."
             )
+            raise RequestError(message, 413, reason="cost")
         sizes = {len(array) if array.ndim else 0 for array in arrays.values()}
         rows = max(sizes, default=0)
         key = None
-        # With different numbers of rows it is an error, which the graph explains.
+        # Inputs with different numbers of rows are refused by the graph.
         if self._batchable[signature] and len(sizes) == 1 and 0 < rows and cost.is_small:
-            # Rows of numbers are not padded: only requests with equal sizes are joined.
+            # Only strings are padded: rows of numbers must have equal shapes.
             shapes = (() if a.dtype == object else a.shape[1:] for a in arrays.values())
             key = (signature, *shapes)
         return Request(signature, arrays, rows, cost, key)
@@ -104,7 +104,7 @@ class Batcher:
 
         Args:
             request: `Request`. From `request`.
-            seconds: float. Time after which its answer is of no use. Default: infinity.
+            seconds: float. The deadline. Default: infinity.
 
         Returns:
             A future of the output arrays. A request that is cancelled before its batch begins is
@@ -118,7 +118,7 @@ class Batcher:
         return request.answer
 
     def close(self) -> None:
-        """Computes what is waiting, and then ends the threads; returns at once."""
+        """Lets the threads compute the waiting requests and end; returns immediately."""
         self._small.close()
         self._alone.close()
 
@@ -131,7 +131,10 @@ class Batcher:
                 with batch[0].answer.cancellation.active():
                     outputs = signature.run(batch[0].arrays)
             else:
-                outputs = signature.run(_joined(batch))
+                names = batch[0].arrays
+                outputs = signature.run(
+                    {n: _concatenated([r.arrays[n] for r in batch]) for n in names}
+                )
             parts = _parts(outputs, batch) if self._batchable[batch[0].signature] else [outputs]
         except Exception as error:
             if len(batch) == 1:
@@ -146,41 +149,30 @@ class Batcher:
             request.answer.set_result(part)
 
 
-def is_batchable(signature: Any) -> bool:
-    """Returns True if the requests for a signature can be joined and its outputs cut apart.
+def is_batchable(signature: SavedSignature) -> bool:
+    """Returns True if requests for a signature can be concatenated and the outputs split.
 
-    All inputs must be vectors, or matrices, with a free number of rows; all outputs must have a
-    free number of rows and otherwise fixed sizes, except for the columns of words and candidates.
+    All inputs must be vectors or matrices of any number of rows. All outputs must have any number
+    of rows and otherwise fixed sizes, except for the columns of words and candidates.
 
     Args:
-        signature: A `tfmrc.predictors.exported.signature.SavedSignature`.
+        signature: `tfmrc.predictors.exported.signature.SavedSignature`.
     """
-    ragged = {
-        output
-        for name, (outputs, _) in RAGGED.items()
-        if name in signature.outputs
-        for output in outputs
-    }
-
-    def has_free_rows(spec: Any) -> bool:
-        return bool(spec.shape.rank) and spec.shape[0] is None
-
-    return all(
-        has_free_rows(spec) and spec.shape.rank <= 2 for spec in signature.inputs.values()
-    ) and all(
-        has_free_rows(spec) and None not in tuple(spec.shape)[2 if name in ragged else 1 :]
-        for name, spec in signature.outputs.items()
+    counted = [outputs for name, (outputs, _) in RAGGED.items() if name in signature.outputs]
+    ragged = set(chain.from_iterable(counted))
+    specs = [*signature.inputs.values(), *signature.outputs.values()]
+    return (
+        all(spec.shape.rank and spec.shape[0] is None for spec in specs)
+        and all(spec.shape.rank <= 2 for spec in signature.inputs.values())
+        and not any(
+            None in tuple(spec.shape)[2 if name in ragged else 1 :]
+            for name, spec in signature.outputs.items()
+        )
     )
 
 
-def _joined(batch: Sequence[Request]) -> Arrays:
-    return {
-        name: _concatenated([request.arrays[name] for request in batch]) for name in batch[0].arrays
-    }
-
-
 def _concatenated(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Returns arrays as one; rows of strings are padded with empty strings."""
+    """Returns the rows of arrays as one array; rows of strings are padded with empty strings."""
     if arrays[0].dtype == object and arrays[0].ndim == 2:
         width = max(array.shape[1] for array in arrays)
         padded = np.full((sum(map(len, arrays)), width), b"", dtype=object)
@@ -193,7 +185,7 @@ def _concatenated(arrays: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _parts(outputs: Arrays, batch: Sequence[Request]) -> list[Arrays]:
-    """Returns the outputs of each request of a batch, as the request alone has them."""
+    """Returns the outputs of each request of a batch, as if it were computed alone."""
     parts, row = [], 0
     for request in batch:
         part = {name: values[row : row + request.rows] for name, values in outputs.items()}

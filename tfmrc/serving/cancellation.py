@@ -1,8 +1,8 @@
 """Cancels a running call of TensorFlow.
 
-TensorFlow has no public way. Its private module keeps the active manager in a global of the
-process, so that a call in another thread would be cancelled too; here it is one of the thread.
-Without that module a call runs to its end.
+TensorFlow has no public API for this. Its private module keeps the active cancellation manager in
+a global variable, so that calls in other threads would be cancelled too; here each thread has its
+own. If the module is missing, a call runs to its end.
 """
 
 import threading
@@ -23,7 +23,7 @@ _LOCK = threading.Lock()
 
 
 class Cancellation:
-    """Cancels the calls that run in its context, also those that begin later.
+    """Cancels the calls that run in its context, including later ones.
 
     Example:
 
@@ -46,7 +46,7 @@ class Cancellation:
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Context in which the thread's calls can be cancelled; it raises if they were before."""
+        """Context in which the thread's calls can be cancelled; raises if they already are."""
         if self._manager is not None and self._manager.is_cancelled:
             raise CancelledError
         _LOCAL.manager = self._manager
@@ -57,7 +57,7 @@ class Cancellation:
 
 
 def _install() -> None:
-    """Lets TensorFlow find the manager of the thread before that of the process."""
+    """Lets TensorFlow find the thread's manager before the global one."""
     with _LOCK:
         if cancellation is None or hasattr(cancellation.context, "of_process"):
             return

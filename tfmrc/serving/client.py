@@ -35,23 +35,22 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 class Client:
     """A client of TensorFlow Serving or `tfmrc.serving.Server`, over REST.
 
-    It can be used by several threads. A request that the server refuses for the moment (429, 503)
-    is repeated after the pause that the server names, or one that doubles each time. The proxy of
-    the environment is used, but never for this machine. For gRPC use the stubs of
-    tensorflow-serving-api.
+    It can be used by several threads. A request that the server refuses temporarily (429, 503) is
+    retried after the pause that the server asks for, or with exponential backoff. The environment's
+    proxy is used, except for this machine. For gRPC use the stubs of tensorflow-serving-api.
 
     Args:
         name: str. The model's name; `""` for the only one of a tfmrc server.
         url: str. Address of the server: `http://` or `https://`.
             Default: "http://127.0.0.1:8501".
         version: int or None. A version; None for the server's default. Default: None.
-        timeout: float. Timeout of a request in seconds; longer than the server's, whose message is
-            better. Default: 70.0.
-        label: str or None. Label of a version, which only TensorFlow Serving has. Default: None.
+        timeout: float. Timeout of a request in seconds; by default longer than the server's, whose
+            error message says more. Default: 70.0.
+        label: str or None. Label of a version (TensorFlow Serving only). Default: None.
         api_key: str or None. Key of the server. Default: None.
-        certificate: str or None. File with the certificates (PEM) of the authorities to trust, for
-            a server or a proxy with a certificate of its own. Default: None.
-        retries: int. Number of repetitions of a request that is refused for the moment. Default: 4.
+        certificate: str or None. PEM file of the certificate authorities to trust, for a server or
+            proxy with a self-signed certificate. Default: None.
+        retries: int. Number of retries of a request that is refused temporarily. Default: 4.
 
     Example:
 
@@ -90,15 +89,15 @@ class Client:
 
     @classmethod
     def from_url(cls, url: str, **options: Any) -> Self:
-        """Returns a client of the model of an address.
+        """Returns a client of the model at an address.
 
         Args:
             url: str. `http://HOST:PORT/v1/models/NAME`, optionally with `/versions/NUMBER` or
                 `/labels/LABEL`; or `http://HOST:PORT` of a tfmrc server with a single model.
-            **options: Further arguments of the client.
+            **options: Other arguments of the client.
 
         Raises:
-            ValueError: If the address is none of these.
+            ValueError: If the address has another form.
 
         Example:
 
@@ -137,8 +136,7 @@ class Client:
 
     def status(self) -> dict[str, Any]:
         """Returns the state of the model's versions, as the REST API has it."""
-        status: dict[str, Any] = self._send(self._named_path())
-        return status
+        return self._send(self._named_path())
 
     def signatures(self) -> dict[str, list[str]]:
         """Returns the names of the inputs of each signature."""
@@ -152,11 +150,11 @@ class Client:
         Args:
             question: str. The question.
             passages: str or list of str. One or more passages.
-            style: str or None. The answer style; None for the first one, which only tfmrc's server
-                tells. Default: None.
+            style: str or None. The answer style; None for the first one, which is known only to
+                tfmrc's server. Default: None.
 
         Returns:
-            A `SpanAnswer` or `GeneratedText`, as of the exported predictor.
+            A `SpanAnswer` or `GeneratedText`, as from the exported predictor.
 
         Raises:
             RequestError: If the server refuses the request; the message is the server's.
@@ -179,9 +177,8 @@ class Client:
             RequestError: If the server refuses the request; the message is the server's.
             ConnectionError: If there is no server.
         """
-        question: GeneratedText = self._run(
-            ask_query(self.signatures(), passage, answer, answer_start)
-        )
+        query = ask_query(self.signatures(), passage, answer, answer_start)
+        question: GeneratedText = self._run(query)
         return question
 
     def generate_from_passage(self, passages: Iterable[str]) -> Iterator[list[GeneratedText]]:
@@ -222,7 +219,7 @@ class Client:
         body = {"signature_name": signature, "inputs": inputs}
         content = json.dumps(body, default=_json_value).encode()
         outputs = self._send(f"{self._named_path()}:predict", content)["outputs"]
-        if not isinstance(outputs, dict):  # a single one has no name
+        if not isinstance(outputs, dict):  # a single output comes without its name
             outputs = {next(iter(self._metadata()[signature]["outputs"])): outputs}
         return outputs
 
@@ -246,21 +243,21 @@ class Client:
         return self._definitions
 
     def _described(self) -> dict[str, Any]:
-        """Returns what a tfmrc server tells of the model."""
-        models: list[dict[str, Any]] = self._send("/v1/models")["models"]
+        """Returns a tfmrc server's description of the model."""
+        models = self._send("/v1/models")["models"]
         for model in models:
             if model["name"] == self.name or (not self.name and len(models) == 1):
                 return model
         names = ", ".join(model["name"] for model in models)
-        raise ValueError(f"Name the model: {self.url}/v1/models/NAME. The server has {names}.")
+        raise ValueError(f"Name a model: {self.url}/v1/models/NAME. The server has {names}.")
 
     def _first_style(self) -> str:
         if self._style is None:
             self._style = next(iter(self._described()["styles"]), "")
         return self._style
 
-    def _send(self, path: str, content: bytes | None = None) -> Any:
-        """Returns the value of a reply to a GET request, or with content to a POST request."""
+    def _send(self, path: str, content: bytes | None = None) -> dict[str, Any]:
+        """Sends a GET request, or a POST request with content, and returns the reply's value."""
         for attempt in range(self.retries + 1):
             pause = min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE)
             try:
@@ -272,29 +269,30 @@ class Client:
             except (httpx.ConnectError, httpx.UnsupportedProtocol) as error:
                 raise ConnectionError(f"There is no server at {self.url}: {error}") from error
             except httpx.TransportError as error:
-                # A server closes a connection that was idle, perhaps just as a request was sent.
+                # A server may close an idle connection just as a request is sent.
                 status, message = 503, f"The connection was lost: {error}"
             else:
                 if reply.is_success:
-                    return reply.json()
+                    result: dict[str, Any] = reply.json()
+                    return result
                 status = reply.status_code
                 pause = max(pause, _retry_after(reply))
                 message = f"{reply.request.url} answered {status}: {_error_of(reply)}"
             if status not in (429, 503):
                 break
-            if attempt < self.retries:  # not all clients at the same time
+            if attempt < self.retries:  # with jitter
                 time.sleep(pause * random.uniform(0.5, 1.5))
         raise RequestError(message, status)
 
 
-def _error_of(reply: Any) -> str:
+def _error_of(reply: httpx.Response) -> str:
     try:
         return str(reply.json()["error"])
-    except (KeyError, TypeError, ValueError):  # such as the page of a proxy
-        return str(reply.text[:500])
+    except (KeyError, TypeError, ValueError):  # such as a proxy's page
+        return reply.text[:500]
 
 
-def _retry_after(reply: Any) -> float:
+def _retry_after(reply: httpx.Response) -> float:
     try:
         return min(float(reply.headers.get("retry-after", 0)), 60.0)
     except ValueError:  # a date
@@ -302,7 +300,7 @@ def _retry_after(reply: Any) -> float:
 
 
 def _json_value(value: Any) -> Any:
-    """Returns bytes and arrays as JSON values."""
+    """Converts bytes and arrays to JSON values."""
     if isinstance(value, bytes):
         return {"b64": base64.b64encode(value).decode("ascii")}
     return value.tolist()

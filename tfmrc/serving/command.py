@@ -4,31 +4,32 @@ import logging
 import os
 import resource
 import sys
+from argparse import Namespace
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from tfmrc.serving.limits import Limits
-from tfmrc.utils.arguments import nearest
+from tfmrc.utils.arguments import suggestion
 
 __all__ = ["limits_of", "serve"]
 
 
-def serve(options: Any) -> None:
-    """Serves until the process gets SIGTERM or SIGINT, and ends it.
+def serve(options: Namespace) -> None:
+    """Serves until SIGTERM or SIGINT, and ends the process.
 
     Args:
         options: The arguments of the command.
 
     Raises:
         ImportError: If the extra `tfmrc[serve]` is not installed.
-        ValueError: If an argument is wrong, or an export is damaged.
+        ValueError: If an argument is invalid, or an export is damaged.
         OSError: If a file cannot be read, or a port is in use.
     """
     from tfmrc.serving.server import Server, end_process
 
     _write_logs(access=not options.no_access_log)
-    key = os.environ.get("TFMRC_API_KEY") or None  # on the command line everybody could read it
+    key = os.environ.get("TFMRC_API_KEY") or None  # other users can read a command line
     if options.api_key_file is not None:
         key = Path(options.api_key_file).read_text(encoding="utf-8").strip()
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -62,7 +63,7 @@ def limits_of(words: list[str]) -> Limits:
         words: list of str. The words.
 
     Raises:
-        ValueError: If a limit is unknown or no number.
+        ValueError: If a limit is unknown, or its value is not a number.
 
     Example:
 
@@ -75,11 +76,8 @@ def limits_of(words: list[str]) -> Limits:
     for word in words:
         name, _, value = word.partition("=")
         if name not in types:
-            hint = f"did you mean {similar}?" if (similar := nearest(name, types)) else ""
-            raise ValueError(
-                f"There is no limit {name!r}; {hint or 'they are ' + ', '.join(types)}. "
-                f"Received: --limit {word}"
-            )
+            names = ", ".join(types) + suggestion(name, types)
+            raise ValueError(f"The limits are {names} Received: --limit {word}")
         values[name] = types[name](value)
     return Limits(**values)
 

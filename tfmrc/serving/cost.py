@@ -1,4 +1,4 @@
-"""Estimates from the texts what a request costs."""
+"""Estimates the cost of a request from its texts."""
 
 import re
 from collections.abc import Mapping
@@ -8,18 +8,18 @@ import numpy as np
 
 __all__ = ["Cost", "CostEstimator"]
 
-#: About a subword: a mark, or up to six letters, as a word of English has.
+#: Roughly a subword: a mark, or up to six letters.
 WORD = re.compile(rb"[A-Za-z0-9\x80-\xff]{1,6}|[^\sA-Za-z0-9\x80-\xff]")
-SPECIAL = 4  # subwords of a window that are neither of the question nor of the passage
+SPECIAL = 4  # special subwords of a window
 JOINED_WINDOWS = 4
-JOINED_WORDS = 10_000  # also of words that are cut
+JOINED_WORDS = 10_000  # truncated words included
 
 
 class Cost(NamedTuple):
-    """What a request costs.
+    """The cost of a request.
 
     Attributes:
-        words: int. Words that the model reads, again in each window, and may write.
+        words: int. Words that the model reads, counted in each window, and may write.
         windows: int. Windows of a model that reads long passages in windows; otherwise rows.
         is_small: bool. Whether no row has more than four windows, and no text is long.
     """
@@ -30,14 +30,13 @@ class Cost(NamedTuple):
 
 
 class CostEstimator:
-    """Estimates the costs of the requests for one model.
+    """Estimates the costs of requests for one model.
 
-    A passage costs the windows that it is read in. A model without windows reads the beginning of
-    each passage, and writes a text: a row costs the words that it reads, and those that it may
-    write.
+    For a model that reads in windows, a passage costs the words of all its windows. A model without
+    windows reads the beginning of each passage: a row costs the words that it reads and may write.
 
     Args:
-        card: dict. The model card of an export, whose sizes are used; {} if there is none.
+        card: dict. The model card of an export, which has the sizes; {} if there is none.
 
     Example:
 

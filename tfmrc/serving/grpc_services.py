@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import grpc
@@ -62,10 +62,10 @@ def add_services(server: grpc.aio.Server, service: Service) -> None:
 
 
 class _Calls:
-    """The methods, as if requests were streams: gRPC reads a message when it is asked for.
+    """The methods, declared as streams of requests, so that gRPC reads a message on demand.
 
-    On the wire there is no difference. So a message is not received before the key is checked and
-    there is room for it, and the health service receives none.
+    On the wire there is no difference. A message is received only after the key was checked and
+    while there is space for it, and the health service receives none.
     """
 
     def __init__(self, service: Service):
@@ -75,7 +75,7 @@ class _Calls:
         self._receiving = asyncio.Semaphore(max(1, limits.buffered_bytes // limits.body_bytes))
 
     def handler(self, method: str, request_class: Any, work: Work) -> grpc.RpcMethodHandler:
-        """Returns a handler with a line in the access log; errors end the call with their code."""
+        """Returns a handler that writes a line of the access log and turns errors into codes."""
 
         async def handle(_: AsyncIterator[bytes], context: Any) -> bytes:
             metadata = {key: value for key, value in context.invocation_metadata()}
@@ -90,13 +90,13 @@ class _Calls:
                     reply = (await work(call, request, context)).SerializeToString()
                     call.bytes_out = len(reply)
                 except DecodeError as error:
-                    refused = RequestError(f"The message is damaged: {error}")
+                    refused = RequestError(f"The message cannot be decoded: {error}")
                 except RequestError as error:
                     refused = error.with_traceback(None)  # whose frames hold the request
                 except Exception as error:  # one bad request must not end the server
                     refused = unexpected(error)
                 if refused is not None:
-                    call.refuse(refused)
+                    call.status, call.reason = refused.status, refused.reason
             if refused is not None:
                 await context.abort(grpc.StatusCode[refused.grpc_code], str(refused)[:MESSAGE])
             return reply
@@ -114,9 +114,8 @@ class _Calls:
                 add(len(message))
                 return await self.service.read(request_class.FromString, message)
         except TimeoutError:
-            raise RequestError(
-                f"The message did not arrive within {seconds:g} s.", 408, reason="slow"
-            ) from None
+            message = f"The message did not arrive within {seconds:g} s."
+            raise RequestError(message, 408, reason="slow") from None
 
     async def predict(self, call: Call, request: Any, context: Any) -> Any:
         spec = request.model_spec
@@ -124,7 +123,11 @@ class _Calls:
 
         def read(model: SavedModel) -> tuple[str, Arrays]:
             signature = model.signature(name)
-            arrays = arrays_of(request.inputs, signature.inputs, self.service.limits)
+            specs, limits = signature.inputs, self.service.limits
+            arrays = {  # None for a name that the signature lacks
+                key: _array(key, proto, specs[key].shape.rank, limits) if key in specs else None
+                for key, proto in request.inputs.items()
+            }
             return name, signature.arrays(arrays)
 
         outputs = await self.service.predict(
@@ -172,11 +175,11 @@ class _Calls:
         return reply
 
     async def check(self, messages: Any, context: Any) -> bytes:
-        """Tells whether the server is ready, for any name of a service."""
+        """Returns whether the server is ready, whatever service is named."""
         return SERVING if self.service.is_ready else NOT_SERVING
 
     async def watch(self, messages: Any, context: Any) -> AsyncIterator[bytes]:
-        """Tells whether the server is ready, and again at each change."""
+        """Yields whether the server is ready, at first and after each change."""
         last = b""
         while True:
             state = await self.check(messages, context)
@@ -186,30 +189,8 @@ class _Calls:
             await asyncio.sleep(WATCH_SECONDS)
 
 
-def arrays_of(
-    inputs: Mapping[str, Any], specs: Mapping[str, tf.TensorSpec], limits: Limits
-) -> dict[str, np.ndarray | None]:
-    """Returns the tensors of a request as arrays.
-
-    Args:
-        inputs: dict. For each name a `TensorProto`.
-        specs: dict. The inputs of the signature.
-        limits: `Limits`. Limits of a request; a tensor is not built if it is larger, however few
-            bytes the message has.
-
-    Returns:
-        A dict of arrays; None for a name that the signature lacks.
-
-    Raises:
-        RequestError: If a tensor is damaged or too large.
-    """
-    return {
-        name: _array(name, proto, specs[name].shape.rank, limits) if name in specs else None
-        for name, proto in inputs.items()
-    }
-
-
 def _array(name: str, proto: Any, rank: int, limits: Limits) -> np.ndarray:
+    """Returns a `TensorProto` as an array; one beyond the limits is not built."""
     shape = tuple(dim.size for dim in proto.tensor_shape.dim)
     if len(shape) != rank:
         raise RequestError(f"`{name}` must have {rank} dimensions. Received: {len(shape)}")
@@ -217,15 +198,15 @@ def _array(name: str, proto: Any, rank: int, limits: Limits) -> np.ndarray:
     texts = len(proto.string_val)
     # TensorFlow would repeat the last text.
     if proto.dtype == tf.string.as_datatype_enum and texts != math.prod(shape):
-        raise RequestError(f"`{name}` must have a text per element. Received: {texts} texts")
+        raise RequestError(f"`{name}` must have one string per element. Received: {texts} strings")
     try:
         return np.asarray(tf.make_ndarray(proto))
     except (IndexError, KeyError, TypeError, ValueError) as error:
-        raise RequestError(f"`{name}` is no tensor: {error}") from error
+        raise RequestError(f"`{name}` is not a valid tensor: {error}") from error
 
 
 def _version(spec: Any) -> int | None:
     kind = spec.WhichOneof("version_choice")
     if kind == "version_label":
-        raise RequestError("This server has no labels of versions.", 404)
+        raise RequestError("This server does not support version labels.", 404)
     return spec.version.value if kind == "version" else None

@@ -47,7 +47,7 @@ class Request:
         answer: `Answer`. The outputs.
         waited: float. Seconds in the queue.
         computed: float. Seconds of its computation.
-        begun: float. When it was made, by `time.perf_counter`.
+        begun: float. `time.perf_counter` at its arrival.
     """
 
     signature: str
@@ -62,7 +62,7 @@ class Request:
 
 
 class Lane:
-    """Computes the requests of a queue in order, those that can be joined together.
+    """Computes the requests of a queue in order; requests with the same key form batches.
 
     Args:
         names: tuple of str. Names of the model and of the lane, for metrics.
@@ -84,7 +84,7 @@ class Lane:
         self._metrics = metrics
         self._waiting: deque[Request] = deque()
         self._running: list[Request] = []
-        self._done: Any = None  # words and seconds, of which the latest count most
+        self._done: Any = None  # decaying sums of words and seconds
         self._condition = threading.Condition()
         self._closed = False
         self._report()
@@ -95,7 +95,7 @@ class Lane:
 
         Args:
             request: `Request`. The request.
-            seconds: float. Time after which its answer is of no use. Default: infinity.
+            seconds: float. The deadline. Default: infinity.
 
         Raises:
             RequestError: If the queue is full or too slow, or the lane is closed (status 503).
@@ -108,21 +108,20 @@ class Lane:
             done, taken = (0, 0) if self._done is None else self._done
             wait = (words + request.cost.words) * taken / done if done else 0.0
             is_full = words + request.cost.words > self._limits.waiting_words
-            # Of requests that are joined it is not known how many are computed together.
+            # For requests in batches the time cannot be told from the words.
             if before and (is_full or (request.key is None and wait > seconds)):
-                raise RequestError(
-                    f"The queue of the model is full: {len(before):,} requests with {words:,} "
-                    "words. Repeat the request later.",
-                    503,
-                    reason="queue",
-                    retry_after=max(1, min(60, math.ceil(words * taken / done if done else 0))),
+                message = (
+                    f"The model's queue is full: {len(before):,} requests with {words:,} words. "
+                    "Retry later."
                 )
+                pause = max(1, min(60, math.ceil(words * taken / done if done else 0)))
+                raise RequestError(message, 503, reason="queue", retry_after=pause)
             self._waiting.append(request)
             self._report()
             self._condition.notify()
 
     def close(self) -> None:
-        """Computes what is waiting, and then ends the thread; returns at once."""
+        """Lets the thread compute the waiting requests and end; returns immediately."""
         with self._condition:
             self._closed = True
             self._condition.notify()
@@ -144,7 +143,7 @@ class Lane:
             self._done = np.zeros(2)
         elif (
             all(request.answer.exception() is None for request in batch)
-            or seconds * self._done[0] >= words * self._done[1]  # cancelled, and slow nevertheless
+            or seconds * self._done[0] >= words * self._done[1]  # cancelled, yet slower than usual
         ):
             self._done = 0.9 * self._done + (words, seconds)
 

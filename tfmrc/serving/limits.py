@@ -15,23 +15,22 @@ class Limits:
     Attributes:
         body_bytes: int. Bytes of a request's body (REST), also uncompressed, or message (gRPC);
             status 413. Default: 4 MiB.
-        buffered_bytes: int. Bytes of all bodies that the server holds, beyond the first 64 KiB of
-            each; status 503. Default: 32 MiB.
-        elements: int. JSON values of a body, and elements of an input, with its padding; status
+        buffered_bytes: int. Bytes of all bodies in memory, beyond the first 64 KiB of each; status
+            503. Default: 32 MiB.
+        elements: int. JSON values of a body, and elements of an input, padding included; status
             413. Default: 262,144.
         words: int. Words that the model may read and write for one request, estimated from its
             texts; words in two windows count twice; status 413. Default: 200,000.
-        waiting_words: int. Words of the requests that wait for one model, small ones and others
-            counted separately; status 503. Default: 1,000,000.
-        batch_rows: int. Rows that are computed together; a further window of a row counts as a
-            row. Default: 32.
-        requests: int. Requests that are processed at the same time; status 429. Default: 256.
-        seconds: float. Time to process a request; status 504. Default: 60.
-        receive_seconds: float. Time in which a request's body must arrive; status 408, and the
-            connection is closed. Default: 20.
-        grace_seconds: float. Time after SIGTERM in which the server says that it is not ready, and
-            still accepts requests. Default: 5.
-        drain_seconds: float. Time that running requests have to finish when the server stops.
+        waiting_words: int. Words of the requests in each of a model's two queues; status 503.
+            Default: 1,000,000.
+        batch_rows: int. Rows of a batch; each further window of a row counts as a row. Default: 32.
+        requests: int. Simultaneous requests; status 429. Default: 256.
+        seconds: float. Deadline of a request; status 504. Default: 60.
+        receive_seconds: float. Time for receiving a request's body; status 408, and the connection
+            is closed. Default: 20.
+        grace_seconds: float. Time after SIGTERM in which the server is not ready, but still accepts
+            requests. Default: 5.
+        drain_seconds: float. Time for running requests to finish when the server stops.
             Default: 30.
 
     Example:
@@ -63,7 +62,7 @@ class Limits:
         Raises:
             RequestError: With status 413.
         """
-        # Also without columns, because each row is a list.
+        # Even rows without columns count, because each is a list.
         if min(shape, default=0) < 0 or math.prod(max(s, 1) for s in shape) > self.elements:
             raise RequestError(
                 f"`{name}` must have at most {self.elements:,} elements, padding included. "

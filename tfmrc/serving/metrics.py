@@ -62,7 +62,7 @@ class Metrics:
             ["protocol", "method", "status"],
         )
         self.refused = counter("tfmrc_refused", "Requests that were refused", ["reason"])
-        self.running = gauge("tfmrc_requests_running", "Requests that are processed at the moment")
+        self.running = gauge("tfmrc_requests_running", "Requests being processed")
 
     def collect(self) -> Iterator[Metric]:
         """Yields the counts of requests under TensorFlow Serving's name, which has no suffix."""

@@ -96,12 +96,12 @@ class ModelManager:
     """The models of a server and the life cycle of their versions.
 
     `poll` compares the folders with what is served (`plan`). The newest version of each model is
-    loaded and runs its warm-up requests before it replaces the version that is served, which is
-    unloaded after its last request. A version that cannot be loaded is refused, until its files
-    change: the one that is served stays.
+    loaded and runs its warm-up requests before it replaces the served version, which is unloaded
+    after its last request. If a version cannot be loaded, the served version stays, and the new one
+    is tried again only after its files have changed.
 
-    A version with a manifest is verified. A version without one may be an export of another library
-    or the first half of a copy: it is loaded when two polls in a row find the same files.
+    A version with a manifest is verified. A version without one may be another library's export or
+    an unfinished copy: it is loaded when two successive polls find the same files.
 
     Args:
         models: callable. Function without arguments that returns the folder of each model by name;
@@ -183,7 +183,7 @@ class ModelManager:
         if available:
             return max(available, key=lambda version: version.number)
         if any(version.state in ("START", "LOADING") for version in versions):
-            raise RequestError(f"The model {name!r} is being loaded. Repeat the request.", 503)
+            raise RequestError(f"The model {name!r} is being loaded. Retry later.", 503)
         raise self._unknown(name, number)
 
     def _unknown(self, name: str, number: int | None) -> RequestError:
@@ -206,13 +206,13 @@ class ModelManager:
         try:
             folders = self._models()
             for folder in folders.values():
-                folder.stat()  # one that is away is no model without versions
+                folder.stat()  # raises if it is missing: it need not be empty
             found = {name: versions_of(folder) for name, folder in folders.items()}
             for name, number in plan(found, self._states())[0]:
                 if not self._stop.is_set():
                     self._load(name, number, found[name][number])
-        except OSError as error:  # a folder is away for a moment, or went away while it was read
-            LOGGER.warning("The folders are read again at the next poll: %s", error)
+        except OSError as error:  # a folder disappeared, perhaps for a moment
+            LOGGER.warning("The folders cannot be read; the next poll tries again: %s", error)
             return
         with self._lock:
             for name, number in plan(found, self._states())[1]:
@@ -221,7 +221,7 @@ class ModelManager:
                 for number, version in list(versions.items()):
                     if version.state in ("START", "END") and number not in found.get(name, ()):
                         del versions[number]
-            if self._stop.is_set():  # `close` did not wait for a version that was being loaded
+            if self._stop.is_set():  # `close` did not wait for the version being loaded
                 for version in self._available():
                     self._unload(version)
 
@@ -279,11 +279,13 @@ class ModelManager:
             versions[number] = version
         if manifest_of(path) is None and not unchanged:
             version.state = "START"
-            LOGGER.info("%s version %d is loaded when its files stay the same", name, number)
+            LOGGER.info(
+                "%s version %d is loaded when its files have stopped changing", name, number
+            )
             return
         try:
             version.loaded = self._load_files(name, path)
-        except Exception as error:  # a server must outlive every broken file
+        except Exception as error:  # a broken file must not end the server
             version.state, version.error = "END", f"{type(error).__name__}: {error}"
             self._metrics.load_failures.labels(name).inc()
             LOGGER.error("%s version %d is refused: %s", name, number, version.error)
@@ -297,13 +299,9 @@ class ModelManager:
         import tensorflow as tf
 
         model = SavedModel(path)
-        _ = model.signature_defs  # its file may be gone when they are asked for
+        _ = model.signature_defs  # read now, because the file may be deleted later
         batcher = Batcher(
-            model.signatures,
-            self._limits,
-            card=model.card,
-            name=name,
-            metrics=self._metrics,
+            model.signatures, self._limits, card=model.card, name=name, metrics=self._metrics
         )
         try:
             for request in read_warmup_requests(path):
@@ -312,7 +310,7 @@ class ModelManager:
                 arrays = model.signature(signature).arrays(inputs)
                 batcher.submit(batcher.request(signature, arrays)).result()
         except BaseException:
-            batcher.close()  # its thread would wait for ever
+            batcher.close()  # ends its threads
             raise
         return Loaded(model, batcher)
 

@@ -3,66 +3,44 @@
 from importlib.resources import files
 from typing import Any
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from tfmrc.serving.model_manager import Version
 
-__all__ = ["described", "file", "index", "openapi"]
+__all__ = ["FILES", "described", "file"]
 
 #: Only the server's own files, nothing inline: a text of an answer can run nothing.
-POLICY = "; ".join(
-    [
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "connect-src 'self'",
-        "img-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-        "require-trusted-types-for 'script'",
-    ]
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'"
 )
-TYPES = {
-    "page.css": "text/css; charset=utf-8",
-    "page.js": "text/javascript; charset=utf-8",
-    "icon.svg": "image/svg+xml",
+#: The files by their paths, and their types.
+FILES = {
+    "/": ("index.html", "text/html; charset=utf-8"),
+    "/openapi.json": ("openapi.json", "application/json"),
+    "/page/page.css": ("page.css", "text/css; charset=utf-8"),
+    "/page/page.js": ("page.js", "text/javascript; charset=utf-8"),
+    "/page/icon.svg": ("icon.svg", "image/svg+xml"),
 }
 
 
-async def index(request: Request) -> Response:
-    """Returns the page."""
-    return _reply("index.html", "text/html; charset=utf-8")
-
-
-async def openapi(request: Request) -> Response:
-    """Returns the description of the REST API."""
-    return _reply("openapi.json", "application/json")
-
-
 async def file(request: Request) -> Response:
-    """Returns a file of the page."""
-    name = request.path_params["file"]
-    if name not in TYPES:
-        raise HTTPException(404)
-    return _reply(name, TYPES[name])
-
-
-def _reply(name: str, content_type: str) -> Response:
-    content = (files("tfmrc.serving") / "page_files" / name).read_bytes()
+    """Returns one of `FILES`."""
+    name, content_type = FILES[request.scope["path"]]
     headers = {
         "content-type": content_type,
         "content-security-policy": POLICY,
         "referrer-policy": "no-referrer",
         "cache-control": "no-cache",
     }
+    content = (files("tfmrc.serving") / "page_files" / name).read_bytes()
     return Response(content, headers=headers)
 
 
 def described(name: str, version: Version) -> dict[str, Any]:
-    """Returns a model's name, version, styles, signatures and an example, as JSON values.
+    """Returns a model's name, version, class, styles and signatures, as JSON values.
 
     Args:
         name: str. The model's name.
@@ -78,10 +56,8 @@ def described(name: str, version: Version) -> dict[str, Any]:
         "version": str(version.number),
         "model": card.get("model", {}).get("class", ""),
         "styles": list(dict.fromkeys(styles)),
-        "max_passages": card.get("max_passages"),
         "signatures": {
             key: {"inputs": list(signature.inputs), "outputs": list(signature.outputs)}
             for key, signature in model.signatures.items()
         },
-        "example": card.get("example_request"),
     }

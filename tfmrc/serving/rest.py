@@ -29,7 +29,8 @@ __all__ = ["rest_application"]
 
 METRICS_PATH = "/monitoring/prometheus/metrics"
 HEALTH_PATHS = ("/healthz", "/readyz")
-OPEN_PATHS = ("/", "/openapi.json")  # and the files of the page
+STOPPING = RequestError("The server is shutting down.", 503, reason="stopping")
+DISCONNECTED = RequestError("The client disconnected.", 499, reason="disconnected")
 REQUEST_ID = re.compile(r"[\w.:-]{1,128}")
 
 Handler = Callable[[Request, Call], Awaitable[Response]]
@@ -44,9 +45,7 @@ def rest_application(service: Service, hosts: Sequence[str]) -> Starlette:
     """
     rest = _Rest(service)
     routes = [
-        Route("/", page.index),
-        Route("/page/{file:path}", page.file),
-        Route("/openapi.json", page.openapi),
+        *(Route(path, page.file) for path in page.FILES),
         Route("/healthz", rest.live),
         Route("/readyz", rest.is_ready),
         Route(METRICS_PATH, rest.metrics),
@@ -66,9 +65,10 @@ def rest_application(service: Service, hosts: Sequence[str]) -> Starlette:
 
 
 class _Guard:
-    """Refuses requests without the key, pages of other sites, and names that are not the server's.
+    """Refuses requests without the key, from pages of other sites, and for other host names.
 
-    A site whose name is resolved to this address would otherwise pass as the server's own page.
+    Without the check of the host, a site whose name resolves to this address would pass as the
+    server's own page.
     """
 
     def __init__(self, app: ASGIApp, service: Service, hosts: frozenset[str]):
@@ -84,22 +84,18 @@ class _Guard:
         except RequestError as error:
             call = _call(Request(scope), "refused")
             with self.service.record(call):
-                call.refuse(error)
-            app = _refusal(error)
+                app = _refusal(error, call)
         await app(scope, receive, send)
 
     def _check(self, path: str, headers: Headers) -> None:
         host, origin = headers.get("host", ""), headers.get("origin")
         name = re.sub(r":\d*$", "", host).strip("[]").lower()
         if not self.hosts & {name, "*"}:
-            raise RequestError(
-                "The server does not have this name (--allowed-host).", 403, reason="host"
-            )
+            message = "The server does not serve this host name; --allowed-host adds it."
+            raise RequestError(message, 403, reason="host")
         if origin is not None and origin.partition("://")[2] != host:
-            raise RequestError(
-                "Pages of other sites may not use this server.", 403, reason="origin"
-            )
-        if path not in OPEN_PATHS and not path.startswith("/page/"):
+            raise RequestError("Requests from other sites are refused.", 403, reason="origin")
+        if path not in page.FILES:
             self.service.check_key(headers)
 
 
@@ -116,27 +112,24 @@ class _Rest:
         self.manager = service.manager
 
     def tracked(self, method: str, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
-        """Returns an endpoint with a line in the access log, whose errors are JSON."""
+        """Returns an endpoint that writes a line of the access log and answers errors as JSON."""
 
         async def endpoint(request: Request) -> Response:
             call = _call(request, method)
             with self.service.record(call):
-                refused: RequestError | None = None
                 try:
                     reply = await handler(request, call)
                 except RequestError as error:
-                    refused = error.with_traceback(None)  # whose frames hold the request
+                    # The frames of its traceback hold the request.
+                    reply = _refusal(error.with_traceback(None), call)
                 except asyncio.CancelledError:
                     if not self.service.stopping:
                         raise
-                    refused = RequestError("The server is stopping.", 503, reason="stopping")
+                    reply = _refusal(STOPPING, call)
                 except ClientDisconnect:
-                    refused = RequestError("The client has left.", 499, reason="client left")
+                    reply = _refusal(DISCONNECTED, call)
                 except Exception as error:  # one bad request must not end the server
-                    refused = unexpected(error)
-                if refused is not None:
-                    call.refuse(refused)
-                    reply = _refusal(refused)
+                    reply = _refusal(unexpected(error), call)
                 reply.headers["x-request-id"] = call.id
                 call.bytes_out = len(reply.body)
             return reply
@@ -157,7 +150,7 @@ class _Rest:
             body = await self._body(request, add)
             call.bytes_in = len(body)
             work = self.service.predict(call, read=read, **request.path_params)
-            outputs = await _unless_left(request, work)
+            outputs = await _unless_disconnected(request, work)
         return _json(await asyncio.to_thread(reply_of, outputs, in_rows))
 
     async def status(self, request: Request, call: Call) -> Response:
@@ -191,10 +184,10 @@ class _Rest:
         return _json(json_of({"model_spec": spec, "metadata": {"signature_def": content}}))
 
     async def models(self, request: Request, call: Call) -> Response:
-        """Lists the models with what the page and the clients need; not in TensorFlow Serving."""
+        """Lists the models for the page and the clients; TensorFlow Serving has no such method."""
         entries = []
         for name in self.manager.names:
-            with suppress(RequestError), self.manager.use(name) as version:  # unless it went away
+            with suppress(RequestError), self.manager.use(name) as version:  # it may be gone by now
                 entries.append(page.described(name, version))
         return _json(json_of({"models": entries}))
 
@@ -213,7 +206,7 @@ class _Rest:
         limits = self.service.limits
         coding = request.headers.get("content-encoding", "identity")
         if coding not in ("identity", "gzip"):
-            raise RequestError("The body may be compressed by gzip only.", 415)
+            raise RequestError("`Content-Encoding` must be gzip or identity.", 415)
         error = RequestError(
             f"The body must have at most {limits.body_bytes:,} bytes.", 413, reason="size"
         )
@@ -238,39 +231,40 @@ class _Rest:
             try:
                 body = packed.decompress(body, limits.body_bytes + 1)
             except zlib.error as wrong:
-                raise RequestError(f"The body is not compressed by gzip: {wrong}") from wrong
+                raise RequestError(f"The body is not valid gzip: {wrong}") from wrong
             if len(body) > limits.body_bytes:
                 raise error
             if not packed.eof:
-                raise RequestError("The end of the compressed body is missing.")
+                raise RequestError("The gzip body is incomplete.")
             add(len(body))
         return body
 
 
-async def _unless_left(request: Request, work: Coroutine[Any, Any, Arrays]) -> Arrays:
-    """Returns the result of work, which is cancelled when the client closes the connection."""
+async def _unless_disconnected(request: Request, work: Coroutine[Any, Any, Arrays]) -> Arrays:
+    """Returns the result of the work; cancels it when the client disconnects."""
 
-    async def left() -> None:
-        message = ""
-        while message != "http.disconnect":
-            message = (await request.receive())["type"]
+    async def disconnected() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
 
-    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(left())
+    working, waiting = asyncio.ensure_future(work), asyncio.ensure_future(disconnected())
     try:
-        await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([working, waiting], return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
             raise ClientDisconnect
         return working.result()
     finally:
         working.cancel()
-        leaving.cancel()
+        waiting.cancel()
 
 
 def _json(body: bytes, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     return Response(body, status, headers, media_type="application/json")
 
 
-def _refusal(error: RequestError) -> Response:
+def _refusal(error: RequestError, call: Call) -> Response:
+    """Returns the reply of a refused request, which is recorded."""
+    call.status, call.reason = error.status, error.reason
     headers = {
         401: {"www-authenticate": "Bearer"},
         408: {"connection": "close"},
@@ -282,4 +276,5 @@ def _refusal(error: RequestError) -> Response:
 
 async def _http_error(request: Request, error: Any) -> Response:
     paths = "The paths are /v1/models/NAME, .../metadata and, by POST, ...:predict."
-    return _refusal(RequestError(f"{error.detail}. {paths}", error.status_code))
+    refused = RequestError(f"{error.detail}. {paths}", error.status_code)
+    return _refusal(refused, Call("REST", "unknown"))

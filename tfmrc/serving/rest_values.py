@@ -14,7 +14,7 @@ from tfmrc.serving.limits import Limits
 
 __all__ = ["PredictRequest", "json_of", "reply_of"]
 
-#: A text, also one without its end: the search is linear because it never fails.
+#: A string, even an unterminated one: the search is linear because it never backtracks.
 TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 
 
@@ -44,7 +44,7 @@ class PredictRequest:
             limits: `Limits`. Limit of the number of JSON values.
 
         Raises:
-            RequestError: If it is not such a request.
+            RequestError: If the request is invalid or too large.
 
         Example:
 
@@ -53,28 +53,25 @@ class PredictRequest:
         >>> PredictRequest.parse(b'{"instances": [{"question": "Who?"}]}', Limits()).signature
         'serving_default'
         """
-        # An empty list has two bytes in JSON and takes 64 in Python.
+        # Counted before parsing: an empty list has two bytes in JSON and 64 in Python.
         values = body.count(b'"') // 2
         if values <= limits.elements:
             structure = TEXT.sub(b"", body)
             values = sum(map(structure.count, (b",", b"[", b"{")))
         if values > limits.elements:
-            raise RequestError(
-                f"The body must have at most {limits.elements:,} values. Received: {values:,}",
-                413,
-                reason="size",
-            )
+            message = f"The body must have at most {limits.elements:,} values. Received: {values:,}"
+            raise RequestError(message, 413, reason="size")
         try:
             request = json.loads(body.decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
-            raise RequestError(f"The body is not JSON: {error}") from error
+            raise RequestError(f"The body is not valid JSON: {error}") from error
         if not isinstance(request, dict) or ("instances" in request) == ("inputs" in request):
             raise RequestError('The body must be an object with either "instances" or "inputs".')
         in_rows = "instances" in request
         values = request["instances" if in_rows else "inputs"]
         if in_rows and not (isinstance(values, list) and values):
-            raise RequestError('"instances" must be a list with an object for each example.')
-        # As in gRPC, "" is the default.
+            raise RequestError('"instances" must be a list with one object per example.')
+        # As in gRPC, "" means the default.
         return cls(request.get("signature_name") or "serving_default", in_rows, values)
 
     def arrays(self, signature: SavedSignature, limits: Limits) -> dict[str, np.ndarray]:
@@ -82,10 +79,11 @@ class PredictRequest:
 
         Args:
             signature: `SavedSignature`. The signature.
-            limits: `Limits`. Limit of elements, also of passages that the model does not read.
+            limits: `Limits`. Limit of the elements, including passages that the model does not
+                read.
 
         Raises:
-            RequestError: If they do not fit the signature, or are beyond the limits.
+            RequestError: If the inputs do not fit the signature, or are too large.
         """
         inputs = self._columns(list(signature.inputs))
         for name, rows in inputs.items():
@@ -105,8 +103,8 @@ class PredictRequest:
             set(example) != set(objects[0]) for example in objects
         ):
             raise RequestError(
-                'An example of "instances" is an object with a value for each input, and "inputs" '
-                f"an object with a list for each. The inputs are {', '.join(names)}."
+                'Each of "instances" must be an object with a value per input, and "inputs" an '
+                f"object with a list per input. The inputs are {', '.join(names)}."
             )
         if not self.in_rows:
             return dict(values)

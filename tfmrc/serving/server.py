@@ -42,8 +42,8 @@ class Server:
     gRPC has `PredictionService.Predict` and `GetModelMetadata`, and `ModelService.GetModelStatus`.
     See docs/serving.md for versions, batches, limits, metrics and the page.
 
-    Simultaneous requests are computed in batches. Unlike TensorFlow Serving, the server accepts
-    rows with different numbers of passages.
+    Simultaneous requests are computed in batches. The rows of a batch may have different numbers of
+    passages, unlike in TensorFlow Serving.
 
     Args:
         models: str, path or dict. A folder with exports `<name>/<version>/`; or for each name the
@@ -54,12 +54,12 @@ class Server:
         limits: `Limits` or None. Limits of requests, batches and connections. Default: None.
         poll_seconds: float. Time between checks for new versions. Default: 2.
         api_key: str or None. Key that every request must have. Default: None.
-        allowed_hosts: list of str. Names of the server that requests of REST may have, beside its
-            address and this machine's; `"*"` for any. Default: ().
+        allowed_hosts: list of str. Host names that REST requests may use, besides the server's
+            address and `localhost`; `"*"` for any. Default: ().
 
     Raises:
         FileNotFoundError: If a folder holds no SavedModel.
-        ValueError: If an export is damaged, or an argument is wrong.
+        ValueError: If an export is damaged, or an argument is invalid.
         OSError: If the port is in use.
 
     Use it as a context manager to serve in the background, or call `serve_forever`.
@@ -77,8 +77,8 @@ class Server:
         api_key: str | None = None,
         allowed_hosts: Sequence[str] = (),
     ):
-        if api_key is not None and not api_key.strip():  # every request would have it
-            raise ValueError("`api_key` is empty. Give a key, or None for none.")
+        if api_key is not None and not api_key.strip():  # every request would match it
+            raise ValueError("`api_key` must not be empty; None serves without a key.")
         self.limits = limits or Limits()
         self.grpc_url: str | None = None
         self._host = host
@@ -98,7 +98,7 @@ class Server:
         self._uvicorn = uvicorn.Server(
             uvicorn.Config(
                 rest_application(self.service, (host, *LOOPBACK, *allowed_hosts)),
-                http="h11",  # a head has at most 64 KiB; httptools has no limit
+                http="h11",  # limits headers to 64 KiB, unlike httptools
                 ws="none",
                 lifespan="off",
                 loop="asyncio",
@@ -122,7 +122,7 @@ class Server:
         """Loads the models; raises if none is served, or if `strict` and one is refused."""
         self.manager.poll()
         if any(version.state == "START" for version in self.manager.versions()):
-            # Without a manifest it is loaded if its files stay the same.
+            # Without a manifest: it is loaded if its files do not change.
             time.sleep(min(self._poll_seconds, 2.0))
             self.manager.poll()
         refused = [version for version in self.manager.versions() if version.error]
@@ -130,20 +130,20 @@ class Server:
             raise ValueError(f"{refused[0].name} is not served: {refused[0].error}")
         if not self.manager.names:
             raise FileNotFoundError(
-                "There is no complete export <name>/<version>/saved_model.pb to serve. "
-                "`tfmrc export` makes one."
+                "There is no complete export <name>/<version>/saved_model.pb to serve; "
+                "`tfmrc export` writes one."
             )
 
     def serve_forever(self, on_start: Callable[[], None] | None = None) -> None:
-        """Serves until the process gets SIGTERM or SIGINT, and then finishes running requests.
+        """Serves until SIGTERM or SIGINT, and then finishes the running requests.
 
-        After SIGTERM it first says for `Limits.grace_seconds` that it is not ready. A second signal
-        ends the process at once, with status 0. Call it in the main thread.
+        After SIGTERM the server still answers for `Limits.grace_seconds`, but is not ready. A
+        second signal ends the process immediately, with status 0. Call it in the main thread.
 
         Args:
             on_start: callable or None. Called when the server listens. Default: None.
         """
-        with self:  # in a thread of its own, where uvicorn leaves signals alone
+        with self:  # in another thread, where uvicorn does not handle signals
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, self._signalled)
             if on_start is not None:
@@ -175,7 +175,7 @@ class Server:
             self._thread.join()
 
     def stop(self) -> None:
-        """Stops accepting requests and finishes the running ones; returns at once."""
+        """Stops accepting requests and finishes the running ones; returns immediately."""
         self.service.stopping = True
         if self._loop is not None:
             with contextlib.suppress(RuntimeError):  # the loop has ended already
@@ -184,7 +184,7 @@ class Server:
     def _signalled(self, number: int, _: object) -> None:
         if self.service.stopping:
             end_process()
-        self.service.stopping = True  # /readyz tells it to a load balancer
+        self.service.stopping = True  # a load balancer reads it from /readyz
         grace = self.limits.grace_seconds if number == signal.SIGTERM else 0.0
         threading.Timer(grace, self.stop).start()
 
@@ -206,7 +206,7 @@ class Server:
             await asyncio.gather(serving, *stopping)
         finally:
             if server is not None:
-                await server.stop(None)  # if REST failed; it is stopped already otherwise
+                await server.stop(None)  # if REST failed; otherwise it has stopped already
             await asyncio.to_thread(self.manager.close, self.limits.drain_seconds)
             self._socket.close()
 
@@ -218,7 +218,7 @@ class Server:
                 ("grpc.max_receive_message_length", limits.body_bytes),
                 ("grpc.max_send_message_length", -1),
                 ("grpc.max_concurrent_streams", limits.requests),
-                ("grpc.http2.bdp_probe", 0),  # a message waits at the client until it is asked for
+                ("grpc.http2.bdp_probe", 0),  # a message waits at the client until it is read
                 ("grpc.keepalive_time_ms", 60_000),  # half-open connections are closed
                 ("grpc.keepalive_timeout_ms", round(1000 * limits.receive_seconds)),
             ],
@@ -233,7 +233,7 @@ class Server:
 def end_process() -> None:
     """Ends the process with status 0.
 
-    Python cannot end while TensorFlow computes in another thread: it would get SIGSEGV.
+    A normal exit while TensorFlow computes in another thread would end with SIGSEGV.
     """
     logging.shutdown()
     os._exit(0)
@@ -257,7 +257,7 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         error.add_note(f"If another program listens there, use `--port {port + 1}`.")
         raise
-    # Opened again, it names its protocol: asyncio then sends each reply at once (TCP_NODELAY).
+    # Reopened, it knows its protocol, and asyncio sets TCP_NODELAY.
     return socket.socket(fileno=server.detach())
 
 

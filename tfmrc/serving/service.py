@@ -4,7 +4,9 @@ import asyncio
 import hmac
 import json
 import logging
+import math
 import time
+import traceback
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +34,7 @@ Result = TypeVar("Result")
 
 @dataclass
 class Call:
-    """One request, as the access log and the metrics record it. It holds no texts.
+    """One request, as the access log and the metrics record it, without its texts.
 
     Attributes:
         protocol: str. `"REST"` or `"gRPC"`.
@@ -68,10 +70,6 @@ class Call:
     status: int = 200
     reason: str = ""
 
-    def refuse(self, error: RequestError) -> None:
-        """Records why the request is refused."""
-        self.status, self.reason = error.status, error.reason
-
 
 class Service:
     """Predictions within the limits, with metrics and an access log.
@@ -92,7 +90,7 @@ class Service:
         self.stopping = False
         self.running = 0
         self.buffered = 0
-        # Two, so that the arrays of few requests are built at a time.
+        # Only two, so that few requests are parsed at the same time.
         self._readers = ThreadPoolExecutor(2, "tfmrc-read")
         self._api_key = api_key
 
@@ -116,15 +114,12 @@ class Service:
         if kind.lower() != "bearer":
             key = headers.get("x-api-key", "")
         if not hmac.compare_digest(key.encode(), self._api_key.encode()):
-            raise RequestError(
-                "The request needs the server's key: `Authorization: Bearer KEY`, or `X-API-Key`.",
-                401,
-                reason="key",
-            )
+            message = "The request must have the key: `Authorization: Bearer KEY` or `X-API-Key`."
+            raise RequestError(message, 401, reason="key")
 
     @contextmanager
     def buffer(self) -> Iterator[Callable[[int], None]]:
-        """Context of a request's body: yields a function that counts the bytes that it takes.
+        """Context of a request's body: yields a function that counts the bytes received.
 
         The function raises a RequestError if the bodies of all requests take too many.
         """
@@ -133,15 +128,12 @@ class Service:
         def add(size: int) -> None:
             nonlocal held, total
             total += size
-            more = max(0, total - FREE_BYTES) - held
-            if self.buffered + more > self.limits.buffered_bytes:
-                raise RequestError(
-                    "The server holds too many bytes of other requests. Repeat the request later.",
-                    503,
-                    reason="bodies",
-                )
-            held += more
-            self.buffered += more
+            added = max(0, total - FREE_BYTES) - held
+            if self.buffered + added > self.limits.buffered_bytes:
+                message = "The server holds too many request bodies. Retry later."
+                raise RequestError(message, 503, reason="bodies")
+            held += added
+            self.buffered += added
 
         try:
             yield add
@@ -149,7 +141,7 @@ class Service:
             self.buffered -= held
 
     async def read(self, function: Callable[..., Result], *arguments: Any) -> Result:
-        """Runs a function that reads a request in a thread, while other requests are received."""
+        """Parses a request in a thread, while other requests are received."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._readers, function, *arguments)
 
@@ -170,7 +162,7 @@ class Service:
             read: callable. Function of the SavedModel that returns the name of the signature and
                 the arrays of its inputs.
             version: int or None. The version. Default: None.
-            seconds: float or None. Time that the client waits, if it is below the server's limit.
+            seconds: float or None. The client's deadline; the server's limit also holds.
                 Default: None.
 
         Returns:
@@ -180,13 +172,9 @@ class Service:
             RequestError: If the request cannot be answered.
         """
         if self.running >= self.limits.requests:
-            raise RequestError(
-                f"The server processes {self.running} requests already. Repeat the request later.",
-                429,
-                reason="requests",
-            )
-        limit = self.limits.seconds
-        seconds = limit if seconds is None else min(seconds, limit)
+            message = f"The server is processing {self.running} requests. Retry later."
+            raise RequestError(message, 429, reason="requests")
+        seconds = min(self.limits.seconds, math.inf if seconds is None else seconds)
         self.running += 1
         try:
             async with asyncio.timeout(seconds):
@@ -206,9 +194,8 @@ class Service:
                     call.compute_milliseconds = round(1000 * request.computed, 3)
                     return outputs
         except TimeoutError:
-            raise RequestError(
-                f"The request took more than {seconds:g} seconds.", 504, reason="time"
-            ) from None
+            message = f"The request took longer than {seconds:g} seconds."
+            raise RequestError(message, 504, reason="deadline") from None
         finally:
             self.running -= 1
 
@@ -225,7 +212,7 @@ class Service:
             yield
         except asyncio.CancelledError:
             call.status = 503 if self.stopping else 499
-            call.reason = "stopping" if self.stopping else "client left"
+            call.reason = "stopping" if self.stopping else "disconnected"
             raise
         finally:
             self.metrics.running.dec()
@@ -245,16 +232,13 @@ class Service:
 
 
 def unexpected(error: Exception) -> RequestError:
-    """Returns the reply to an error of the server itself, and logs where it occurred.
+    """Returns the reply to an internal error, and logs where it occurred.
 
-    The message of the error is not logged, because it may contain a part of the request.
+    Its message is not logged, because it may contain a part of the request.
 
     Args:
         error: exception. The error.
     """
-    trace, place = error.__traceback__, "unknown"
-    while trace is not None:
-        place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    LOGGER.error("A request failed with %s at %s", type(error).__name__, place)
+    *_, frame = traceback.extract_tb(error.__traceback__)
+    LOGGER.error("%s at %s:%s", type(error).__name__, frame.filename, frame.lineno)
     return RequestError(f"The server failed with {type(error).__name__}.", 500)

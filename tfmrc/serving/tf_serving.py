@@ -11,16 +11,16 @@ __all__ = ["write_serving_config"]
 
 IMAGE = "tensorflow/serving:2.20.0"
 
-MODELS = "# The models of this folder, as tfmrc found them.\n"
+MODELS = "# The models of this folder, as listed by tfmrc.\n"
 MODEL = '  config {{ name: {} base_path: {} model_platform: "tensorflow" }}\n'
 
 BATCHING = """\
-# Simultaneous requests are processed as one batch. All requests must have the same number of
-# passages (pad with empty strings). pad_variable_length_inputs stays off: TensorFlow Serving would
-# pad a short row with copies of its first passage. `tfmrc serve` pads with empty strings.
-# A short request waits for the long ones of its batch, so that batches are small: a request has at
-# most 8 rows, and when 16 batches wait, more are refused (UNAVAILABLE). Long texts are best sent to
-# a server of their own.
+# Simultaneous requests form a batch. All requests must have the same number of passages (pad with
+# empty strings). Keep pad_variable_length_inputs off: TensorFlow Serving would pad a short row with
+# copies of its first passage; `tfmrc serve` pads with empty strings.
+# A short request waits for the long ones of its batch, so batches are small: a request has at most
+# 8 rows, and while 16 batches wait, others are refused (UNAVAILABLE). Send long texts to another
+# server.
 max_batch_size { value: 8 }
 batch_timeout_micros { value: 2000 }
 max_enqueued_batches { value: 16 }
@@ -56,8 +56,8 @@ def write_serving_config(
 ) -> tuple[Path, Path, Path]:
     """Writes `models.config`, `batching.config` and `compose.yaml` for all exports below a folder.
 
-    `compose.yaml` starts the official container of TensorFlow Serving with both files. Those that
-    it wrote before, which their first line tells, are replaced.
+    `compose.yaml` starts the official container of TensorFlow Serving with both files. Files that
+    tfmrc wrote, recognised by their first line, are replaced.
 
     Args:
         folder: str or path. The folder with the exports `<name>/<version>/`.
@@ -70,7 +70,7 @@ def write_serving_config(
     Raises:
         FileNotFoundError: If the folder does not exist.
         FileExistsError: If it has a file of one of these names that tfmrc did not write.
-        ValueError: If it holds no export.
+        ValueError: If it contains no export.
     """
     folder = Path(folder).absolute()
     # Unlike `tfmrc serve`, TensorFlow Serving needs a folder <name>/<version>/ for each.

@@ -15,7 +15,7 @@ from tfmrc.experiments.answering import (
 )
 from tfmrc.experiments.loaded import open_model
 from tfmrc.experiments.tables.reading import Reading, read_questions
-from tfmrc.predictors.results.result import not_found
+from tfmrc.predictors.results.result import best_guess
 from tfmrc.utils.pipes import print_json, print_text
 from tfmrc.utils.progress import show_progress
 
@@ -116,7 +116,7 @@ def _print(predictions: Iterable[Prediction], form: Form) -> None:
         return
     for one in predictions:
         if form == "answers":
-            print_text(one.answer if _is_confident(one) else not_found(one.answer))
+            print_text(one.answer if _is_confident(one) else best_guess(one.answer))
         else:
             print_json(one.to_json(), indent=None)
 

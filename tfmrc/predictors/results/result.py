@@ -8,9 +8,9 @@ from typing import Any, Self
 __all__ = ["Result", "string_of"]
 
 
-def not_found(text: str) -> str:
+def best_guess(text: str) -> str:
     """Returns what is shown in place of an answer that is not confident."""
-    return f"(not found; candidate: {text})"
+    return f"No confident answer. Best guess: {text}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,18 +44,18 @@ class Result:
 
     @property
     def headline(self) -> str:
-        """The text, "no answer", or a text that is not confident as a candidate.
+        """The text, "no answer", or a guess if the answer is not confident.
 
         Example:
 
         >>> from tfmrc.predictors import Result
         >>> Result("an owl", probability=0.1, is_confident=False).headline
-        '(not found; candidate: an owl)'
+        'No confident answer. Best guess: an owl'
         """
         if not self.text and getattr(self, "answer", None) is None:  # no question about one
             chance = "" if self.probability is None else f" (probability {self.probability:.2f})"
             return f"No answer in these passages{chance}."
-        return self.text if self.is_confident else not_found(self.text)
+        return self.text if self.is_confident else best_guess(self.text)
 
     def facts(self) -> list[tuple[str, str]]:
         """Returns names and values of what `describe` and a notebook show below the text."""

@@ -1,6 +1,6 @@
 "use strict";
 
-// Everything is written with textContent: a text of a request or an answer is never markup.
+// All text is written with textContent: a request or an answer is never markup.
 
 const SOURCES = ["vocabulary", "question", "passage"];
 const SOURCE_NAMES = { vocabulary: "generated", question: "copied from the question", passage: "copied from passage" };
@@ -8,9 +8,9 @@ const FIELDS = new Set(["question", "passage", "passages", "style", "answer"]);
 const EXAMPLES = [
   { title: "A hill", question: "How high is the hill?", answer: "310 metres",
     passages: ["The hill is 310 metres high.", "Nobody has measured the valley."] },
-  { title: "A bridge", question: "Who designed the bridge?", answer: "1932",
-    passages: ["The old bridge was designed by Anna Keller and opened in 1932. It carries two tracks.",
-      "A ferry crossed the river before the bridge was built."] },
+  { title: "A bridge", question: "Who designed the bridge?", answer: "1932", passages: [
+    "The old bridge was designed by Anna Keller and opened in 1932. It carries two tracks.",
+    "A ferry crossed the river before the bridge was built."] },
   { title: "No answer", question: "When was the mill sold?", answer: "seven bakers",
     passages: ["The mill stands by the river. It made flour for seven bakers."] },
 ];
@@ -52,7 +52,7 @@ async function send(path, body) {
     throw new Error("The server cannot be reached.");
   }
   if (reply.status === 401) $("key-label").hidden = false;
-  const value = await reply.json().catch(() => ({ error: `The server answered ${reply.status}.` }));
+  const value = await reply.json().catch(() => ({}));
   if (!reply.ok) throw new Error(value.error || `The server answered ${reply.status}.`);
   return value;
 }
@@ -98,7 +98,7 @@ function changeMode() {
   $("submit").disabled = !selected;
   $("output").replaceChildren();
   $("status").textContent = "";
-  $("error").textContent = selected ? "" : "This model has inputs or outputs that the page does not know, such as tags of words.";
+  $("error").textContent = selected ? "" : "This page does not support the inputs of this model, such as part-of-speech tags.";
   if (!selected) return;
   const has = (name) => selected.inputs.includes(name);
   $("question-label").hidden = !has("question");
@@ -112,12 +112,8 @@ function fillExample(chosen) {
   example = chosen;
   $("question").value = chosen.question;
   $("answer").value = chosen.answer;
-  setPassages(mode() && mode().several ? chosen.passages : chosen.passages.slice(0, 1));
-}
-
-function setPassages(texts) {
   $("passages").replaceChildren();
-  texts.forEach(addPassage);
+  chosen.passages.slice(0, mode() && mode().several ? undefined : 1).forEach((text) => addPassage(text));
 }
 
 function addPassage(text = "") {
@@ -144,14 +140,8 @@ function numberPassages() {
 const passages = () => [...$("passages").querySelectorAll("textarea")].map((area) => area.value);
 
 function inputsOf(selected) {
-  const texts = passages();
-  const values = {
-    question: [$("question").value],
-    passages: [texts],
-    passage: [texts[0]],
-    style: [$("style").value],
-    answer: [$("answer").value],
-  };
+  const values = { passages: [passages()], passage: [passages()[0]] };
+  for (const name of ["question", "style", "answer"]) values[name] = [$(name).value];
   return Object.fromEntries(selected.inputs.map((name) => [name, values[name]]));
 }
 
@@ -169,7 +159,7 @@ async function run(event) {
   try {
     const path = `v1/models/${encodeURIComponent(model().name)}:predict`;
     const { outputs } = await send(path, request);
-    // A single output has no name.
+    // A single output is sent without its name.
     selected.show(Array.isArray(outputs) ? { [selected.outputs[0]]: outputs } : outputs, asked);
     $("status").textContent = `Answered in ${Math.round(performance.now() - begin)} ms.`;
   } catch (error) {
@@ -198,14 +188,14 @@ function facts(pairs) {
 
 function notes(outputs) {
   const list = [];
-  if (outputs.truncated && outputs.truncated[0]) list.push("The input was longer than the model reads and was cut.");
+  if (outputs.truncated && outputs.truncated[0]) list.push("The input is longer than the model reads and was truncated.");
   const finished = outputs.finished && [outputs.finished[0]].flat()[0];
-  if (finished === false) list.push("The text was cut at the greatest length.");
+  if (finished === false) list.push("The text was truncated at the maximum length.");
   return list.length ? make("p", { className: "note", textContent: list.join(" ") }) : null;
 }
 
-// A text with its spans marked. A span is {start, end, id, source}, in code points; several
-// spans may cover a character.
+// Returns a text with its spans marked. A span is {start, end, id, source} in code points; spans
+// may overlap.
 function marked(text, spans) {
   const points = Array.from(text);
   const edges = new Set([0, points.length]);
@@ -235,36 +225,36 @@ function light(id) {
 
 function lights(button, id, show = () => {}) {
   const on = () => { light(id); show(); };
-  button.addEventListener("pointerenter", on);
-  button.addEventListener("focus", on);
-  button.addEventListener("click", on);
-  button.addEventListener("pointerleave", () => light(null));
-  button.addEventListener("blur", () => light(null));
+  for (const event of ["pointerenter", "focus", "click"]) button.addEventListener(event, on);
+  for (const event of ["pointerleave", "blur"]) button.addEventListener(event, () => light(null));
+}
+
+function spanButton(text, id) {
+  const button = make("button", { type: "button", dir: "auto", textContent: text });
+  lights(button, id);
+  return button;
 }
 
 function headline(text, outputs) {
   const found = !outputs.is_confident || outputs.is_confident[0];
-  const shown = !text ? "No answer in these passages." : found ? text : `(not found; candidate: ${text})`;
+  const shown = !text ? "No answer in these passages." : found ? text : `No confident answer. Best guess: ${text}`;
   return make("p", { className: "answer", dir: "auto", textContent: shown });
 }
 
 function showAnswer(outputs, asked) {
   const relevance = outputs.relevance && outputs.relevance[0];
   if (outputs.answer) write(headline(outputs.answer[0], outputs));
-  write(
-    facts([
-      ["Probability", outputs.probability && outputs.probability[0]],
-      ["Answer is possible", outputs.answerable_probability && outputs.answerable_probability[0]],
-    ]),
-    notes(outputs),
-  );
+  write(facts([
+    ["Probability", outputs.probability && outputs.probability[0]],
+    ["Answer is possible", outputs.answerable_probability && outputs.answerable_probability[0]],
+  ]), notes(outputs));
   const spans = { question: [], passages: asked.passages.map(() => []) };
   if (outputs.words) {
     const words = make("ul", { className: "words" });
     words.setAttribute("aria-label", "Words of the answer and their sources");
     const detail = make("div", { className: "detail" });
     detail.setAttribute("aria-live", "polite");
-    detail.append(make("p", { className: "note", textContent: "Hover or select a word to see where it came from." }));
+    detail.append(make("p", { className: "note", textContent: "Hover over or select a word to see its source." }));
     for (let index = 0; index < outputs.num_words[0]; index++) {
       const word = {
         text: outputs.words[0][index], source: outputs.sources[0][index],
@@ -282,7 +272,7 @@ function showAnswer(outputs, asked) {
       words.append(make("li", {}, button));
     }
     const key = make("ul", { className: "key" }, ...SOURCES.map((source) => make("li", { className: source, textContent: source })));
-    write(make("h3", { textContent: "Where each word came from" }), key, words, detail);
+    write(make("h3", { textContent: "Sources of the words" }), key, words, detail);
   }
   write(make("h3", { textContent: "Question" }), marked(asked.question, spans.question));
   asked.passages.forEach((text, index) => {
@@ -313,11 +303,11 @@ function wordDetail(word) {
 }
 
 function texts(list, chances) {
-  const items = list.map((text, index) => make("li", { dir: "auto" }, text || "(no words)", ` (${percent(chances[index])})`));
+  const items = list.map((text, index) => make("li", { dir: "auto" }, text || "(empty)", ` (${percent(chances[index])})`));
   return make("ol", { className: "list" }, ...items);
 }
 
-// The spans of all passages, ordered by the model; none where "no answer" is its answer.
+// Shows the spans of all passages, best first; none if the answer is "no answer".
 function showSpans(outputs, asked) {
   const spans = outputs.answers[0].map((text, id) => ({
     text, id, passage: outputs.answer_passages[0][id], start: outputs.starts[0][id],
@@ -332,9 +322,7 @@ function showSpans(outputs, asked) {
   ]), notes(outputs));
   const list = make("ol", { className: "list" });
   for (const span of spans.slice(0, 10)) {
-    const button = make("button", { type: "button", dir: "auto", textContent: span.text });
-    lights(button, span.id);
-    list.append(make("li", {}, button, ` ${percent(span.chance)}, passage ${span.passage + 1}`));
+    list.append(make("li", {}, spanButton(span.text, span.id), ` ${percent(span.chance)}, passage ${span.passage + 1}`));
   }
   write(make("h3", { textContent: "The best spans" }), list);
   asked.passages.forEach((text, index) => {
@@ -345,7 +333,7 @@ function showSpans(outputs, asked) {
 }
 
 function showQuestions(outputs, asked) {
-  write(make("p", { className: "answer", dir: "auto", textContent: outputs.question[0] || "(no words)" }));
+  write(make("p", { className: "answer", dir: "auto", textContent: outputs.question[0] || "(empty)" }));
   write(facts([["Probability", outputs.probabilities[0][0]], ["About", asked.answer]]), notes(outputs));
   const others = outputs.questions[0].slice(1);
   if (others.length) write(make("h3", { textContent: "Other questions" }), texts(others, outputs.probabilities[0].slice(1)));
@@ -361,13 +349,11 @@ function showCandidates(outputs, asked) {
     const start = outputs.answer_starts[0][index];
     if (start < 0) return;
     spans.push({ start, end: start + Array.from(answer).length, id: index, source: "passage" });
-    const button = make("button", { type: "button", dir: "auto", textContent: answer });
-    lights(button, index);
-    const question = make("span", { dir: "auto", textContent: outputs.questions[0][index] || "(no words)" });
-    list.append(make("li", {}, button, " ", question, ` (${percent(outputs.probabilities[0][index])})`));
+    const question = make("span", { dir: "auto", textContent: outputs.questions[0][index] || "(empty)" });
+    list.append(make("li", {}, spanButton(answer, index), " ", question, ` (${percent(outputs.probabilities[0][index])})`));
   });
   write(make("h3", { textContent: "Questions by answer" }));
-  write(spans.length ? list : make("p", { textContent: "Nothing to ask about was found." }));
+  write(spans.length ? list : make("p", { textContent: "No answers to ask about were found." }));
   write(make("h3", { textContent: "Passage" }), marked(asked.passages[0], spans));
 }
 
@@ -382,7 +368,7 @@ async function start() {
   }
   $("error").textContent = "";
   if (!models.length) {
-    $("error").textContent = "No model is served at the moment.";
+    $("error").textContent = "No model is available.";
     return;
   }
   fill($("model"), models.map((each) => each.name));

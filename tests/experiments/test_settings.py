@@ -113,7 +113,7 @@ def test_a_file_extends_another_and_leaves_out_variants(file):
         ("training.steps=0", "greater than or equal to 1. Received: training.steps=0"),
         ("grid.seeds=[1, 4294967296]", "less than 4294967296"),
         ("vocabulary.all_vector_words=true", "`all_vector_words` needs `vectors`"),
-        ("imports=[no_such_module]", "looked for in"),
+        ("imports=[no_such_module]", "searched: "),
     ],
 )
 def test_wrong_settings_are_named(file, override, said):

@@ -84,7 +84,7 @@ def test_a_right_layer_passes():
         ("dead weight", r"The weight '.*idle' receives no gradient"),
         ("empty row", "With row 0 fully masked: .* is not finite in row 0"),
         ("batch", "Example 0 alone"),
-        ("padding", "With padding"),
+        ("padding", "Padded by"),
     ],
 )
 def test_each_fault_is_found(fault, message):

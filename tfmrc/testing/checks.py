@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,8 @@ import keras
 import numpy as np
 from keras import ops
 
+from tfmrc.testing import padding
 from tfmrc.testing.gradients import gradients
-from tfmrc.testing.padding import paths
 from tfmrc.utils import keras_private
 
 # Outputs below this are log-probabilities of impossible events: compared, never differentiated.
@@ -21,15 +22,26 @@ def fail(message: str) -> None:
     raise AssertionError(message)
 
 
-def numbers(outputs: Any) -> dict[str, np.ndarray]:
-    """Returns outputs of any structure by path, as NumPy arrays (half precision as float32)."""
+def arrays(outputs: Any) -> Any:
+    """Returns outputs of any structure as NumPy arrays (half precision as float32)."""
 
     def one(value):
-        if "float" in keras.backend.standardize_dtype(value.dtype):
+        if floats(value):
             value = ops.cast(value, "float32")
         return np.array(ops.convert_to_numpy(value))
 
-    return paths(keras.tree.map_structure(one, outputs))
+    return keras.tree.map_structure(one, outputs)
+
+
+def numbers(outputs: Any) -> dict[str, np.ndarray]:
+    """Returns outputs of any structure by path, as NumPy arrays (half precision as float32)."""
+    return padding.paths(arrays(outputs))
+
+
+def floats(outputs: Any) -> list[Any]:
+    """Returns the outputs of a floating-point type."""
+    leaves = keras.tree.flatten(outputs)
+    return [leaf for leaf in leaves if "float" in keras.backend.standardize_dtype(leaf.dtype)]
 
 
 def compare(what: str, got: dict, expected: dict, tolerance: float) -> None:
@@ -46,7 +58,7 @@ def compare(what: str, got: dict, expected: dict, tolerance: float) -> None:
             continue
         impossible = right < IMPOSSIBLE
         if not np.array_equal(left < IMPOSSIBLE, impossible):
-            fail(f"{what}: output {path!r} differs in what is impossible")
+            fail(f"{what}: output {path!r} has other impossible events")
         largest = np.max(np.abs(right[~impossible]), initial=1e-3)
         error = np.max(np.abs(left - right)[~impossible], initial=0.0)
         if not error <= tolerance * largest:
@@ -65,17 +77,22 @@ def scalar(outputs: Any, seed: int = 0) -> Any:
     """Returns a weighted sum of all differentiable outputs; each part has a size of about 1."""
     random = np.random.default_rng(seed)
     total: Any = 0.0
-    for value in keras.tree.flatten(outputs):
-        if "float" in keras.backend.standardize_dtype(value.dtype):
-            value = ops.cast(value, "float32")
-            weights = random.normal(size=tuple(value.shape)).astype("float32")
-            possible = ops.where(value > IMPOSSIBLE, value, 0.0)
-            total = total + ops.sum(weights * possible)
+    for value in floats(outputs):
+        value = ops.cast(value, "float32")
+        weights = random.normal(size=tuple(value.shape)).astype("float32")
+        possible = ops.where(value > IMPOSSIBLE, value, 0.0)
+        total = total + ops.sum(weights * possible)
     return total
 
 
-def config(built: Any, arguments: dict[str, Any]) -> Any:
-    """Rebuilds an object from its configuration and checks that it is the same."""
+def config(
+    built: Any,
+    arguments: dict[str, Any],
+    call: Callable[[Any], Any],
+    expected: dict,
+    tolerance: float,
+) -> Any:
+    """Checks that an object rebuilt from its configuration is the same; returns it."""
     kind = type(built)
     values = built.get_config()
     for name, value in arguments.items():
@@ -88,6 +105,9 @@ def config(built: Any, arguments: dict[str, Any]) -> Any:
     again = keras.saving.deserialize_keras_object(serialized)
     if not isinstance(again, kind) or again.get_config() != values:
         fail(f"{kind.__name__} rebuilt from its configuration has another: {again.get_config()}")
+    call(again)
+    again.set_weights(built.get_weights())
+    compare("From its config", numbers(call(again)), expected, tolerance)
     return again
 
 
@@ -103,7 +123,39 @@ def saving(model: keras.Model, inputs: Any, expected: dict, tolerance: float) ->
 def graph(model: keras.Model, inputs: Any, eager: dict, tolerance: float) -> None:
     """Checks that the compiled model gives the same numbers as the eager one."""
     model.compile()
-    compare("In the graph", paths(model.predict_on_batch(inputs)), eager, tolerance)
+    compare("In the graph", padding.paths(model.predict_on_batch(inputs)), eager, tolerance)
+
+
+def alone_and_padded(
+    model: keras.Model,
+    inputs: Any,
+    axes: Any,
+    output_axes: Any,
+    paddings: Sequence[Mapping[str, int]],
+    expected: dict,
+    tolerance: float,
+) -> None:
+    """Checks that an example has the same numbers alone, in the batch, and padded."""
+    lengths = padding.sizes(inputs, axes)
+    for index in range(lengths["B"]):
+        alone = numbers(model(padding.one(inputs, axes, index)))
+        right = {path: value[index : index + 1] for path, value in expected.items()}
+        compare(f"Example {index} alone", alone, right, tolerance)
+    for amounts in paddings:
+        longer = arrays(model(padding.pad(inputs, axes, amounts)))
+        got = padding.paths(padding.cut(longer, output_axes, lengths))
+        compare(f"Padded by {dict(amounts)}", got, expected, tolerance)
+
+
+def precision(
+    part: keras.Layer, outputs: Any, expected: dict, policy: str, tolerance: float
+) -> None:
+    """Checks outputs in a precision policy, and that the weights stay float32."""
+    for variable in part.trainable_variables:
+        if keras.backend.standardize_dtype(variable.dtype) != "float32":
+            fail(f"With {policy} the weight {variable.path!r} is {variable.dtype}")
+    finite(f"With {policy}", numbers(outputs))
+    compare(f"With {policy}", numbers(outputs), expected, tolerance)
 
 
 def weight_gradients(model: keras.Model, inputs: Any, training: bool = False) -> dict:

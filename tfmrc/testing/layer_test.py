@@ -100,10 +100,7 @@ def run_layer_test(
     )
 
     # Configuration.
-    twin = checks.config(layer, init_kwargs)
-    call(twin, inputs)
-    twin.set_weights(layer.get_weights())
-    checks.compare("From its config", checks.numbers(call(twin, inputs)), expected, tolerance)
+    checks.config(layer, init_kwargs, lambda twin: call(twin, inputs), expected, tolerance)
 
     # Symbolic call, graph, saving.
     model = wrapped(layer)
@@ -119,10 +116,11 @@ def run_layer_test(
 
     # Alone, and padded.
     if axes is not None:
-        _alone_and_padded(model, inputs, expected, axes, output_axes, padded, tolerance)
+        paddings = [dict.fromkeys(padded, 2)] if padded else []
+        checks.alone_and_padded(model, inputs, axes, output_axes, paddings, expected, tolerance)
 
     # Training, in every precision. Tracing takes longest, so the graph is trained in float32 only.
-    targets = [np.zeros(shape, "float32") for shape in _float_shapes(eager_outputs)]
+    targets = [np.zeros(tuple(value.shape), "float32") for value in checks.floats(eager_outputs)]
     training: dict[str, Any] = {"optimizer": "sgd", "loss": checks.bounded_square}
     weights = [np.array(w) for w in layer.get_weights()]
     if layer.trainable_variables:
@@ -132,7 +130,8 @@ def run_layer_test(
         other = layer_class(**{**init_kwargs, "dtype": policy})
         call(other, inputs)
         other.set_weights(weights)
-        _precise(other, checks.numbers(call(other, inputs)), expected, policy)
+        allowed = TOLERANCES.get(policy, 0.06)
+        checks.precision(other, call(other, inputs), expected, policy, allowed)
         if other.trainable_variables:
             checks.fit(_trainable(wrapped(other)), inputs, targets, **training, run_eagerly=True)
     return layer
@@ -169,48 +168,6 @@ def _first_masked(array):
     return array
 
 
-def _alone_and_padded(model, inputs, expected, axes, output_axes, padded, tolerance):
-    def run(values):
-        return padding.paths(padding.cut(_arrays(model(values)), output_axes, {}))
-
-    for index in range(padding.sizes(inputs, axes)["B"]):
-        alone = run(padding.one(inputs, axes, index))
-        right = {path: value[index : index + 1] for path, value in expected.items()}
-        checks.compare(f"Example {index} alone", alone, right, tolerance)
-    if padded:
-        lengths = padding.sizes(inputs, axes)
-        longer = padding.pad(inputs, axes, dict.fromkeys(padded, 2))
-        got = padding.cut(_arrays(model(longer)), output_axes, lengths)
-        checks.compare("With padding", padding.paths(got), expected, tolerance)
-
-
-def _arrays(outputs):
-    return keras.tree.map_structure(
-        lambda value: next(iter(checks.numbers(value).values())), outputs
-    )
-
-
-def _precise(layer, got, expected, policy):
-    for variable in layer.trainable_variables:
-        if keras.backend.standardize_dtype(variable.dtype) != "float32":
-            checks.fail(f"With {policy} the weight {variable.path!r} is {variable.dtype}")
-    checks.finite(f"With {policy}", got)
-    checks.compare(f"With {policy}", got, expected, TOLERANCES.get(policy, 0.06))
-
-
 def _trainable(model):
     """Returns the same model with only the differentiable outputs."""
-    outputs = [
-        value
-        for value in keras.tree.flatten(model.output)
-        if "float" in keras.backend.standardize_dtype(value.dtype)
-    ]
-    return keras.Model(model.input, outputs)
-
-
-def _float_shapes(outputs):
-    return [
-        tuple(value.shape)
-        for value in keras.tree.flatten(outputs)
-        if "float" in keras.backend.standardize_dtype(value.dtype)
-    ]
+    return keras.Model(model.input, checks.floats(model.output))

@@ -6,7 +6,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from tfmrc.testing import checks, padding
+from tfmrc.testing import checks
 
 TOLERANCES = {"mixed_bfloat16": 0.1, "mixed_float16": 0.02}
 
@@ -104,15 +104,12 @@ def run_model_test(
         if got != right:
             checks.fail(f"The outputs' shapes are {got}, expected {right}")
 
-    twin = checks.config(model, init_kwargs)
-    twin(inputs)
-    twin.set_weights(model.get_weights())
-    checks.compare("From its config", checks.numbers(twin(inputs)), expected, tolerance)
+    twin = checks.config(model, init_kwargs, lambda twin: twin(inputs), expected, tolerance)
     checks.saving(twin, inputs, expected, tolerance)
     checks.graph(twin, inputs, expected, tolerance)
     checks.every_weight(checks.weight_gradients(model, inputs), without_gradient)
     if axes is not None:
-        _alone_and_padded(model, inputs, expected, axes, output_axes, padded, tolerance)
+        checks.alone_and_padded(model, inputs, axes, output_axes, padded, expected, tolerance)
 
     if compile_kwargs is None:
         compile_kwargs = {"optimizer": "sgd", "loss": checks.bounded_square}
@@ -124,7 +121,8 @@ def run_model_test(
         if policy != "float32":
             other = make(policy)
             other.set_weights(model.get_weights())
-            _precise(other, checks.numbers(other(inputs)), expected, policy)
+            allowed = TOLERANCES.get(policy, 0.1)
+            checks.precision(other, other(inputs), expected, policy, allowed)
         # Tracing takes longest, so the graph is trained in float32 only.
         compile_with = {"run_eagerly": policy != "float32", **_fresh(compile_kwargs)}
         checks.fit(other, inputs, targets, sample_weight, **compile_with)
@@ -137,23 +135,3 @@ def _fresh(compile_kwargs):
     if isinstance(optimizer, keras.optimizers.Optimizer):
         optimizer = type(optimizer).from_config(optimizer.get_config())
     return {**compile_kwargs, "optimizer": optimizer}
-
-
-def _alone_and_padded(model, inputs, expected, axes, output_axes, padded, tolerance):
-    lengths = padding.sizes(inputs, axes)
-    for index in range(lengths["B"]):
-        alone = checks.numbers(model(padding.one(inputs, axes, index)))
-        right = {path: value[index : index + 1] for path, value in expected.items()}
-        checks.compare(f"Example {index} alone", alone, right, tolerance)
-    for amounts in padded:
-        longer = checks.numbers(model(padding.pad(inputs, axes, amounts)))
-        got = padding.cut(longer, output_axes, lengths)
-        checks.compare(f"Padded by {dict(amounts)}", got, expected, tolerance)
-
-
-def _precise(model, got, expected, policy):
-    for variable in model.trainable_variables:
-        if keras.backend.standardize_dtype(variable.dtype) != "float32":
-            checks.fail(f"With {policy} the weight {variable.path!r} is {variable.dtype}")
-    checks.finite(f"With {policy}", got)
-    checks.compare(f"With {policy}", got, expected, TOLERANCES.get(policy, 0.1))

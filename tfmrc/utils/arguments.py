@@ -1,4 +1,4 @@
-"""Checks of arguments: their names, with the nearest known one as a hint, and their numbers."""
+"""Checks of arguments: unknown names, with the nearest known one, and integers."""
 
 import difflib
 import inspect
@@ -16,7 +16,7 @@ __all__ = [
 ]
 
 
-# Names of Hugging Face, and the names here of the same thing.
+# Names of Hugging Face, and what they are called here.
 ALIASES = {
     "context": "passages",
     "do_sample": "sampling",
@@ -31,9 +31,9 @@ ALIASES = {
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Returns the known name that is most like `name`, or None if none is similar.
+    """Returns the known name that is most similar to `name`, or None if none is.
 
-    A name of Hugging Face stands for the known name of the same thing.
+    A name of Hugging Face gives the name of the same argument here.
 
     Example:
 
@@ -52,7 +52,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Returns the end of the sentence that refuses a name: the nearest known one, if it is similar.
+    """Returns the end of an error message about an unknown name: the nearest one, if it is similar.
 
     Example:
 
@@ -63,7 +63,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {similar}?" if similar else "."
 
 
-def unknown_argument(where: str, name: str, known: Iterable[str], value: Any = None) -> str:
+def unknown_argument(where: str, name: str, known: Iterable[str], value: object = None) -> str:
     """Returns the message for an argument that does not exist.
 
     Args:
@@ -71,7 +71,7 @@ def unknown_argument(where: str, name: str, known: Iterable[str], value: Any = N
             `"training.optimizer"`.
         name: str. The unknown name.
         known: iterable of str. The names that exist.
-        value: The value that was given. Default: None.
+        value: The given value. Default: None.
 
     Example:
 
@@ -89,15 +89,15 @@ def check_arguments(
     given: Mapping[str, Any],
     where: str,
 ) -> None:
-    """Raises if a function does not take one of the given keyword arguments.
+    """Raises a TypeError if a function does not take one of the given keyword arguments.
 
     Args:
-        function: A function or class. One that takes `**kwargs` accepts any name.
+        function: callable. A function or class; one that takes `**kwargs` accepts any name.
         given: dict. Names and values.
         where: str. Name of the function, class or setting, for the message.
 
     Raises:
-        TypeError: If an argument does not exist; the message suggests the nearest one.
+        TypeError: If an argument does not exist; the message suggests the nearest name.
 
     Example:
 
@@ -146,17 +146,16 @@ def parameters_of(cls: type) -> dict[str, inspect.Parameter]:
 
 
 def check_whole_numbers(least: int, **values: Any) -> None:
-    """Raises a ValueError unless all values are ints, of Python or NumPy, of at least `least`.
+    """Raises a ValueError unless all values are ints (of Python or NumPy) of at least `least`.
 
     Example:
 
     >>> check_whole_numbers(1, num_beams=4, max_length=0)
     Traceback (most recent call last):
     ...
-    ValueError: `max_length` must be an int of 1 or more. Received: max_length=0
+    ValueError: `max_length` must be a positive int. Received: max_length=0
     """
     for name, value in values.items():
         if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-            raise ValueError(
-                f"`{name}` must be an int of {least} or more. Received: {name}={value!r}"
-            )
+            kind = {0: "a non-negative int", 1: "a positive int"}.get(least, f"an int >= {least}")
+            raise ValueError(f"`{name}` must be {kind}. Received: {name}={value!r}")

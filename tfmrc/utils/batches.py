@@ -8,10 +8,10 @@ Item = TypeVar("Item")
 
 
 def batches_of(items: Iterable[Item], size: int | Callable[[], int]) -> Iterator[list[Item]]:
-    """Yields items in batches, each read when it is needed; `size` may tell that of the next one.
+    """Yields items in batches, read on demand; a callable `size` returns that of the next batch.
 
-    If the items raise an error, those before it are yielded first, so that their results are not
-    lost.
+    If the items raise an error, the items before it are yielded first, so that their results are
+    not lost.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""Files: read with clear errors, written beside their target and renamed, so never half written."""
+"""Files: read with clear errors, written under a temporary name and renamed, so never partial."""
 
 import errno
 import hashlib
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def user_path(path: str | os.PathLike[str]) -> Path:
-    """Returns a path as a user gives it, `~` being the home folder."""
+    """Returns a user's path, with `~` expanded."""
     return Path(os.path.expanduser(path))
 
 
@@ -33,14 +33,14 @@ def read_json(path: Path) -> dict[str, Any]:
     """Reads a JSON object.
 
     Raises:
-        ValueError: If the file is damaged or holds another value.
+        ValueError: If the file is damaged or contains another value.
     """
     try:
         value = json.loads(path.read_bytes())  # with or without a byte order mark
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is damaged: {error}") from error
     if not isinstance(value, dict):
-        raise ValueError(f"{path} must hold a JSON object. Received: {value!r:.200}")
+        raise ValueError(f"{path} must contain a JSON object. Received: {value!r:.200}")
     return value
 
 
@@ -67,10 +67,12 @@ def check_links(folder: str | os.PathLike[str]) -> None:
     """Raises a ValueError if a link in a folder leads out of it.
 
     Args:
-        folder: str or path. A folder that is about to be read, perhaps of somebody else.
+        folder: str or path. A folder that is about to be read and may be untrusted.
     """
     root = Path(folder).resolve()
-    blobs = (root / "../../blobs").resolve()  # of Hugging Face's cache, whose versions are links
+    blobs = (
+        root / "../../blobs"
+    ).resolve()  # Hugging Face's cache: its versions are links to these
     for path in root.rglob("*"):
         target = path.resolve()
         if path.is_symlink() and not {root, blobs} & {*target.parents}:
@@ -84,9 +86,9 @@ def check_links(folder: str | os.PathLike[str]) -> None:
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yields a temporary path that replaces `path` when the block ends without an error.
 
-    The temporary path is `.NAME.part` beside the target. The block writes a file or a folder
-    there. If it raises, the temporary path is removed and the target stays as it was. A folder that
-    is replaced is `.NAME.old` until the new one has its name; see `restore`.
+    The temporary path is `.NAME.part` in the same folder. The block writes a file or a folder
+    there. If it raises, the temporary path is removed and the target stays unchanged. A replaced
+    folder is called `.NAME.old` until the new one has its name; see `restore`.
 
     Args:
         path: str or path. The target, a file or a folder. Its parent folder must exist.
@@ -117,13 +119,13 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def restore(path: str | os.PathLike[str]) -> None:
-    """Ends the replacement of a folder that was interrupted, for instance by SIGKILL.
+    """Completes or undoes an interrupted replacement of a folder, for instance after SIGKILL.
 
-    If the folder has no new content yet, it gets its old content back. Otherwise the old content is
+    If the new folder does not have its name yet, the old one is renamed back; otherwise it is
     removed. Without an interrupted replacement nothing happens.
 
     Args:
-        path: str or path. The folder that was to be replaced.
+        path: str or path. The folder.
     """
     target = Path(path)
     old = _old(target)
@@ -140,7 +142,7 @@ def _old(path: Path) -> Path:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Writes UTF-8 text to a file as a whole; missing parent folders are created.
+    """Writes UTF-8 text to a file atomically; missing parent folders are created.
 
     Args:
         path: str or path. The file.
@@ -161,12 +163,12 @@ def _remove(path: Path) -> None:
 
 
 def check_space(path: str | os.PathLike[str], size: int) -> None:
-    """Raises an OSError if the disk cannot take a file of a size.
+    """Raises an OSError if a file does not fit on the disk.
 
-    HDF5 may end the process with a segmentation fault on a full disk, so it is checked before.
+    It is checked beforehand because on a full disk HDF5 may crash with a segmentation fault.
 
     Args:
-        path: str or path. The file that is about to be written; its folder exists.
+        path: str or path. The file that is about to be written; its folder must exist.
         size: int. Number of bytes.
 
     Example:
@@ -182,8 +184,10 @@ def check_space(path: str | os.PathLike[str], size: int) -> None:
         raise OSError(
             errno.ENOSPC,
             f"The file needs {size / 2**20:,.1f} MiB, and the disk has {free / 2**20:,.1f} MiB "
-            "left. Nothing was written; free some space and start the same program again",
+            "left. Nothing was written; free some space and run the program again",
             os.fspath(path),
         )
-    with tempfile.TemporaryFile(dir=folder) as file:  # a limit of the size of files
+    with tempfile.TemporaryFile(
+        dir=folder
+    ) as file:  # file systems and users have limits of file sizes
         file.truncate(size)

@@ -1,8 +1,8 @@
 """The classes of tfmrc in Keras' registry, imported when Keras looks for one of them.
 
-`keras.models.load_model` so needs `import tfmrc` and no import of a subpackage, and `import tfmrc`
-imports neither them nor Keras. The dict of Keras' registry is private; `tests/test_architecture.py`
-fails if a new version of Keras moves it.
+So `keras.models.load_model` needs only `import tfmrc`, which imports neither subpackages nor Keras.
+The dict of Keras' registry is private; `tests/test_architecture.py` fails if a new version of Keras
+moves it.
 """
 
 import importlib
@@ -51,7 +51,7 @@ def _replace(module: Any) -> None:
 
 
 def register_on_demand() -> None:
-    """Lets Keras find the classes of tfmrc, whether or not it is imported yet."""
+    """Lets Keras find the classes of tfmrc, whether or not Keras is imported yet."""
     if REGISTRY in sys.modules:
         _replace(sys.modules[REGISTRY])
     else:

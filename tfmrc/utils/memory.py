@@ -1,4 +1,4 @@
-"""How glibc gives out and takes back the memory of tensors: much of the speed on a CPU."""
+"""How glibc allocates and frees the memory of tensors, which matters for speed on a CPU."""
 
 import ctypes
 import os
@@ -14,17 +14,17 @@ _kept = False
 
 
 def keep_freed_memory() -> bool:
-    """Keeps the memory of freed tensors in this process, for the next ones.
+    """Keeps the memory of freed tensors in this process for reuse.
 
-    By default glibc asks the system for each block above 32 MiB, or above 64 MiB in threads other
-    than the first, and returns it at once. The system fills every page with zeros at its first use,
-    which takes much of the time of a training step. (Where TensorFlow uses oneDNN, on CPUs with
-    AVX-512 VNNI, its allocator keeps most freed memory already.) After this call the process has
-    one arena, and its memory does not shrink below its peak.
+    By default glibc requests each block above 32 MiB (64 MiB in threads other than the first) from
+    the system and returns it immediately when it is freed. The system zeroes every page at its
+    first use, which takes much of the time of a training step. (Where TensorFlow uses oneDNN, on
+    CPUs with AVX-512 VNNI, its allocator keeps most freed memory already.) After this call the
+    process has one arena, and its memory does not shrink.
 
-    The commands of `tfmrc` call it. A program of your own calls it before it imports TensorFlow,
-    since threads that exist already keep their arenas. The environment variable
-    `TFMRC_KEEP_FREED_MEMORY=0` switches it off.
+    The commands of `tfmrc` call it. Your own program must call it before it imports TensorFlow,
+    because existing threads keep their arenas. The environment variable `TFMRC_KEEP_FREED_MEMORY=0`
+    switches it off.
 
     Returns:
         Whether it had an effect: only with glibc, and unless switched off.
@@ -43,21 +43,21 @@ def keep_freed_memory() -> bool:
 def reuse_freed_memory() -> bool:
     """Lets the process reuse blocks up to 32 MiB, as glibc does by default.
 
-    `tf.data.Dataset.from_generator` sets the limit of the whole process to 128 KiB with Python 3.11
-    and later, so that every larger tensor is made of new pages. This call undoes it, from within
-    the generator, after TensorFlow has made the dataset's operation.
+    With Python 3.11 and later, `tf.data.Dataset.from_generator` sets the limit of the whole process
+    to 128 KiB, so that every larger tensor gets new pages. Call this within the generator, after
+    TensorFlow has created the dataset's operation.
 
     Returns:
         Whether it had an effect: only with glibc, and unless switched off.
     """
     if _kept:
         return _set(_MMAP_THRESHOLD, 1024 * _MIB)
-    # 32 MiB is the greatest limit that glibc chooses itself; it then trims above twice as much.
+    # 32 MiB is the largest limit that glibc chooses itself; it then trims above twice as much.
     return all([_set(_MMAP_THRESHOLD, 32 * _MIB), _set(_TRIM_THRESHOLD, 64 * _MIB)])
 
 
 def peak_memory() -> float:
-    """Returns the largest memory that this process has held so far, in MiB."""
+    """Returns the peak memory of this process in MiB."""
     import resource  # not on Windows
 
     size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

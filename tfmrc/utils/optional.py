@@ -1,4 +1,4 @@
-"""Packages that not every installation has."""
+"""Optional packages."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,13 +8,13 @@ __all__ = ["optional_import"]
 
 @contextmanager
 def optional_import(packages: str) -> Iterator[None]:
-    """Names what to install if an import inside the block fails.
+    """Context that adds the install command to an ImportError.
 
     Args:
         packages: str. What `pip install` takes, such as `"tfmrc[serve]"`.
 
     Raises:
-        ImportError: A package is missing.
+        ImportError: If a package is missing.
     """
     try:
         yield

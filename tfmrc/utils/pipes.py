@@ -1,4 +1,4 @@
-"""The output of programs: texts that it can show, and a clear end if it cannot be written."""
+"""The output of programs: escaped texts, and a clear end if it cannot be written."""
 
 import codecs
 import json
@@ -12,8 +12,8 @@ from typing import Any, TextIO
 __all__ = ["CLOSED", "print_json", "print_text", "run_piped"]
 
 CLOSED = 141  # the status of a program that the signal SIGPIPE ends, 128 + 13
-CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f]")  # they would command a terminal
-JSON_ESCAPES = "tfmrc.json_escapes"  # an error handler; JSON stays JSON, also in another encoding
+CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f]")  # a terminal would obey them
+JSON_ESCAPES = "tfmrc.json_escapes"  # an error handler that keeps JSON valid in every encoding
 
 
 class _NotWrittenError(Exception):
@@ -28,10 +28,10 @@ codecs.register_error(JSON_ESCAPES, _escape)
 
 
 def print_text(text: str, file: TextIO | None = None) -> None:
-    """Prints a text at once, perhaps of somebody else.
+    """Prints a text, which may come from anywhere, and flushes the output.
 
-    What the encoding of the output lacks is escaped as in JSON, and on a terminal also control
-    characters other than tabs and ends of lines.
+    Characters that the output cannot encode are escaped as in JSON. So are control characters
+    other than tabs and ends of lines if the output is a terminal.
 
     Args:
         text: str. The text.
@@ -78,7 +78,12 @@ def run_piped(program: Callable[[], int | None]) -> int:
         try:
             return program() or 0
         finally:
-            _flush()
+            try:
+                print(end="", flush=True)
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                raise _NotWrittenError(str(error)) from error
     except BrokenPipeError:
         _drop()
         return CLOSED
@@ -88,18 +93,7 @@ def run_piped(program: Callable[[], int | None]) -> int:
         return 1
 
 
-def _flush() -> None:
-    if sys.stdout is None:  # closed before the program began
-        return
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise _NotWrittenError(str(error)) from error
-
-
 def _drop() -> None:
-    """Drops what has not been written, which Python would write again at its end."""
+    """Discards unwritten output, which Python would write again at exit."""
     with suppress(OSError, ValueError):  # a replaced standard output has no descriptor
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""Progress on standard error: how much is done, how fast, and how long the rest takes."""
+"""Progress on standard error: how much is done, the rate and the remaining time."""
 
 import io
 import os
@@ -17,7 +17,7 @@ _SHOWN = ContextVar("show_progress", default=False)
 
 @contextmanager
 def show_progress(is_shown: bool = True) -> Iterator[None]:
-    """Shows the progress of what is read and predicted inside the block."""
+    """Context in which the progress of reading and predicting is shown."""
     token = _SHOWN.set(is_shown)
     try:
         yield
@@ -26,11 +26,11 @@ def show_progress(is_shown: bool = True) -> Iterator[None]:
 
 
 class Progress:
-    """Lines about a long piece of work; a short one has none.
+    """Prints progress lines about a long task; a short one gets none.
 
     Args:
-        what: str. The work.
-        total: int. Its whole size; 0 if it is unknown.
+        what: str. The task.
+        total: int. Its size; 0 if it is unknown.
         unit: str. The unit of sizes; `"MB"` for bytes.
     """
 
@@ -40,7 +40,7 @@ class Progress:
         self._start = self._last = time.monotonic()
 
     def update(self, done: int) -> None:
-        """Prints a line if lines are shown and the last one is old."""
+        """Prints a line if progress is shown and the last line is some time ago."""
         now = time.monotonic()
         if not _SHOWN.get() or now - self._last < SECONDS:
             return
@@ -59,7 +59,7 @@ class Progress:
 
 
 def counted(items: Sequence[Item], what: str, unit: str) -> Iterator[Item]:
-    """Yields items and shows how many there were."""
+    """Yields items and shows how many were consumed."""
     progress = Progress(what, len(items), unit)
     for number, item in enumerate(items, 1):
         yield item
@@ -67,7 +67,7 @@ def counted(items: Sequence[Item], what: str, unit: str) -> Iterator[Item]:
 
 
 class WatchedFile(io.FileIO):
-    """A file of bytes that shows how much of it is read."""
+    """A binary file that shows how much of it was read."""
 
     def __init__(self, path: Any) -> None:
         super().__init__(path)

@@ -1,4 +1,4 @@
-"""The modules that define a user's own classes."""
+"""Modules that define a user's own classes."""
 
 import importlib
 import sys
@@ -14,13 +14,13 @@ CONFIG = "config.yaml"  # the settings in the folder of a run
 
 
 def run_imports(folder: str | PathLike[str]) -> tuple[str, ...]:
-    """Returns the modules that the settings of a run name in `imports`.
+    """Returns the modules in the setting `imports` of a run.
 
     Args:
         folder: str or path. The run, or the folder of its predictor.
 
     Returns:
-        The names; `()` for another folder, and where the settings name none or cannot be read.
+        The names; `()` if the folder is not a run, or its settings name none or cannot be read.
 
     Example:
 
@@ -42,7 +42,7 @@ def run_imports(folder: str | PathLike[str]) -> tuple[str, ...]:
 
 
 def import_modules(names: Iterable[str]) -> None:
-    """Imports a user's modules, which register their classes, also from the current folder.
+    """Imports a user's modules, which register their classes; the current folder is searched too.
 
     Raises:
         ValueError: If a module cannot be imported.
@@ -55,6 +55,6 @@ def import_modules(names: Iterable[str]) -> None:
             importlib.import_module(name)
         except ImportError as error:
             raise ValueError(
-                f"imports: {error} (looked for in {here}, on PYTHONPATH and among the installed "
-                f"packages). Received: {name!r}"
+                f"imports: {error} (searched: {here}, PYTHONPATH and installed packages). "
+                f"Received: {name!r}"
             ) from error

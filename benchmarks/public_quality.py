@@ -29,16 +29,12 @@ from tfmrc import evaluation, experiments
 from tfmrc.data import records
 from tfmrc.evaluation.files.references import answer_references
 from tfmrc.experiments import run_folder
-from tfmrc.experiments.alignment import align_answers
+from tfmrc.experiments.examples.alignment import align_answers
+from tfmrc.experiments.examples.splits import splits
+from tfmrc.experiments.examples.tags import Tags
 from tfmrc.experiments.loaded import open_model
 from tfmrc.experiments.plan import Plan, members
 from tfmrc.experiments.run_folder import read_json
-from tfmrc.experiments.sources import (
-    splits,
-    test_examples,
-    validation_examples,
-)
-from tfmrc.experiments.tags import Tags
 
 VARIANT = "stochastic"
 
@@ -59,15 +55,15 @@ def main() -> None:
     parser.add_argument("--every-epoch", action="store_true", help="score every epoch")
     options = parser.parse_args()
     san = experiments.read_settings(experiments.find_recipe(options.recipe))
-    [ours] = members(san, options.runs, [VARIANT], [options.seed])
+    [ours] = members(san, options.runs, [VARIANT], [options.seed], options.data)
     experiments.train(san, options.data, options.runs, variants=[VARIANT], seeds=[options.seed])
     facts = read_json(ours.folder / "training.json", "train")
-    [part] = splits(ours.experiment, options.data)
     predictor = open_model(ours.folder, settings=ours.experiment).predictor
+    [part] = splits(ours)
     with tempfile.TemporaryDirectory() as copies:
         network = _network(options, copies, predictor)
         settings, progress = _train(network, ours, predictor, part, facts["steps"], options.epochs)
-    test = test_examples(ours.experiment, part)
+    test = list(part.tested)
     known = answer_references(test, None)
     print(f"\n{options.recipe}, seed {options.seed}, {len(test):,} questions\n")
     print("| code | steps | epoch | exact match | F1 | trained weights | minutes |")
@@ -149,7 +145,7 @@ def _train(
     )
     data = {
         "examples": examples,
-        "validation": list(records(validation_examples(experiment, part), experiment.styles)),
+        "validation": list(records(part.validation, experiment.styles)),
         "preprocessor": preprocessor,
         "annotate": annotate,
     }

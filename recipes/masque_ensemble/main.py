@@ -9,9 +9,9 @@ from tfmrc import evaluation
 from tfmrc.evaluation import Prediction, PredictionWriter, read_predictions
 from tfmrc.evaluation.files.references import answer_references
 from tfmrc.experiments import read_settings, run_folder as folders
+from tfmrc.experiments.examples.files import data_folder
 from tfmrc.experiments.reporting import paper_figures, split_of
 from tfmrc.experiments.scoring import evaluation_sets, prefix_of
-from tfmrc.experiments.sources import data_folder
 from tfmrc.training import vote_all
 
 

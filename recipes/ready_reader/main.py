@@ -15,7 +15,8 @@ from tfmrc import encoders, experiments, models
 from tfmrc.data import Example, read_squad
 from tfmrc.data.transforms.splits import draw_by_id
 from tfmrc.encoders.presets import packaged
-from tfmrc.experiments.sources import splits
+from tfmrc.experiments.examples.splits import splits
+from tfmrc.experiments.plan import Plan
 from tfmrc.predictors.ready.reader import (
     CARD,
     DIFFERENCE,
@@ -125,7 +126,8 @@ def calibrate(data: Path) -> None:
 
 def held_out(data: Path) -> list[Example]:
     """Returns the questions of the articles that the reader is not trained on."""
-    return list(splits(experiments.read_settings(RECIPE), data)[0].validation)
+    plan = Plan(experiments.read_settings(RECIPE), Path("runs/ready_reader"), data=data)
+    return list(splits(plan)[0].held_out)
 
 
 def share_unanswerable(data: Path) -> float:

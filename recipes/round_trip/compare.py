@@ -10,11 +10,11 @@ from recipes.round_trip.settings import Settings
 from tfmrc import evaluation, experiments
 from tfmrc.data.transforms.splits import group_number
 from tfmrc.evaluation.files.references import answer_references
+from tfmrc.experiments.examples.splits import splits
 from tfmrc.experiments.loaded import open_model
 from tfmrc.experiments.plan import Plan, members
 from tfmrc.experiments.run_folder import read_json, write_json
 from tfmrc.experiments.settings import Experiment, changed
-from tfmrc.experiments.sources import splits, test_examples
 
 SAMPLES = 1000  # of the bootstrap
 # More questions mean more steps in the same number of passes, so the generated questions are also
@@ -79,8 +79,8 @@ def compare(settings: Settings, folder: Path, run: Path) -> str:
         "as_many_steps": run / "san_as_many_steps",
     }
     with_ours = union(settings, san, folder, run)
-    [part] = splits(san, folder)
-    examples = test_examples(san, part)
+    [part] = splits(Plan(san, run, data=folder))
+    examples = list(part.tested)
     references = answer_references(examples, None)
     report = evaluation.Report(
         "SAN with and without questions of a round trip",

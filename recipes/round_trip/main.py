@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> None:
     from recipes.round_trip import compare, questions, settings
-    from tfmrc.experiments.sources import data_folder
+    from tfmrc.experiments.examples.files import data_folder
 
     values = settings.load(options.config, *options.set)
     run = options.run or Path("runs", values.name)

@@ -4,7 +4,7 @@ import pytest
 
 from tests.experiments.small import CONFIG, example, write_encoder
 from tfmrc import data, encoders, experiments, models, training
-from tfmrc.experiments.building import build_encoder, compile_arguments
+from tfmrc.experiments.building.model import build_encoder, compile_arguments
 from tfmrc.experiments.plan import Plan
 
 

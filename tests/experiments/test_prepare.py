@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from tfmrc.data import Example, write_examples
+from tfmrc.data import Example, ExampleStream, read_file, write_examples
+from tfmrc.data.formats.registry import register_format
 from tfmrc.experiments import from_mapping, prepare
-from tfmrc.experiments.counts import few_questions
+from tfmrc.experiments.examples.rows import row_digest, trained_rows
 from tfmrc.experiments.settings import changed
 
 
@@ -36,17 +37,6 @@ def examples(count: int, grouped: bool = True, first: int = 0) -> list[Example]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("model", "encoder", "least"),
-    [("SAN", "ready", 200), ("SAN", "minilm", 15_054), ("ExtractiveReader", "minilm", 1_000)],
-)
-def test_fewer_questions_than_a_model_was_measured_to_need(model, encoder, least):
-    [said] = few_questions(model, encoder, least - 1)
-    assert said.startswith(f"{model} from the encoder {encoder} has been measured to beat")
-    assert f"with {least:,} questions of SQuAD, not with fewer; there are {least - 1:,}." in said
-    assert few_questions(model, encoder, least) == []
-
-
 def test_counts_words_and_files(tmp_path, capsys):
     write_examples(tmp_path / "train.jsonl", examples(400))
     write_examples(tmp_path / "test.jsonl", examples(8, first=1000))
@@ -64,8 +54,9 @@ def test_counts_words_and_files(tmp_path, capsys):
     assert noted["folder"] == str(tmp_path.resolve()) and list(noted["files"]) == ["train.jsonl"]
     assert "ann" in (run / "vocabulary.txt").read_text()
     said = capsys.readouterr().out
-    assert "words with a row of their own" in said and said.count("Warning") == 1
-    assert "Masque from nothing has not beaten the most similar sentence with 15,054 ques" in said
+    assert "Vocabulary: " in said and said.count("Warning") == 1
+    answered = facts["train"]["answerable"]
+    assert f"Warning: Only {answered} training questions with an answer" in said
     stamp = (run / "data.json").stat().st_mtime_ns
     assert prepare(experiment(), tmp_path, run) == found
     assert (run / "data.json").stat().st_mtime_ns == stamp
@@ -79,7 +70,7 @@ def test_other_data_are_prepared_again_before_the_first_step_and_refused_after_i
     write_examples(tmp_path / "train.jsonl", examples(60))
     [facts] = prepare(experiment(), tmp_path, run)["sources"]
     assert facts["train"]["examples"] + facts["validation"]["examples"] == 60
-    assert "prepared from other data, and no step was trained" in capsys.readouterr().out
+    assert "has changed; it is prepared again" in capsys.readouterr().out
     (run / "best.weights.h5").write_text("of a step")
     write_examples(tmp_path / "train.jsonl", examples(50))
     with pytest.raises(ValueError, match="was started with other data"):
@@ -95,14 +86,14 @@ def test_what_exact_spans_leave_out_is_counted_and_said(tmp_path, capsys):
     found = prepare(asks, tmp_path, tmp_path / "run")
     [facts] = found["sources"]
     assert facts["train"]["examples"] + facts["validation"]["examples"] == 300
-    unknown, elsewhere = "unknown whether there is an answer", "answer not verbatim in a passage"
+    unknown, elsewhere = "blank answer", "answer not verbatim in a passage"
     trained, tested = facts["files"].values()
     [(why, rows)] = [(why, rows) for why, rows in trained["not_used"].items() if why != unknown]
     assert trained["not_used"][unknown] == {"count": 100, "ids": ["q0", "q4", "q8"]}
     assert why.startswith(elsewhere) and rows == {"count": 1, "ids": ["e1"]}
     assert trained["read"] == 401 and facts["test"]["examples"] == 6
     said = capsys.readouterr().out
-    assert "not used                      100  unknown whether there is an answer: q0, q4" in said
+    assert "not used                      100  blank answer: q0, q4" in said
     assert f"1  {elsewhere}" in said.partition("test.jsonl")[2]
     assert [*tested["not_used"]] == [unknown, why]
 
@@ -148,7 +139,7 @@ def test_passages_that_the_model_does_not_read_are_counted_and_said(tmp_path, ca
     }
     assert "beyond_max_passages" not in facts["train"]
     said = " ".join(capsys.readouterr().out.split())
-    assert "examples, test: 3 of 3 examples have more than 2 passages; the last 6 are not" in said
+    assert "examples, test: 3 of 3 examples have more than 2 passages" in said
 
 
 @pytest.mark.parametrize(
@@ -160,3 +151,48 @@ def test_too_few_examples_are_an_error(tmp_path, count, options):
     message = r"at least one training and one validation example.*Received: \d training and 0"
     with pytest.raises(ValueError, match=message):
         prepare(experiment(**options), tmp_path, tmp_path / "run")
+
+
+def test_held_out_rows_are_a_table_and_rows_of_the_training_are_known(tmp_path):
+    rows = [
+        *examples(40),
+        Example("none", "Why?", ("So.",), answerable=False, group="none"),
+        Example("two", "Who?", ("[sic] an owl", "b"), {"short": ("[sic]", "an owl")}, group="none"),
+    ]
+    write_examples(tmp_path / "train.jsonl", rows)
+    run = tmp_path / "run"
+    prepare(experiment(test=None, share=0.6), tmp_path, run)
+    held_out = list(read_file(run / "held_out.csv", style="short"))
+    by_id = {row.id: replace(row, answerable=row.answerable is None) for row in rows}
+    assert held_out == [by_id[example.id] for example in held_out]
+    assert {"none", "two"} < {example.id for example in held_out}
+    trained = trained_rows(run)
+    assert {row_digest(example) in trained for example in held_out} == {False}
+    answered = [example for example in rows if example.answers or example.answerable is False]
+    assert sum(row_digest(example) in trained for example in answered) + len(held_out) == len(
+        answered
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "passes"),
+    [
+        ({}, 1),
+        ({"split.test_share": 0.2, "split.by": "example"}, 1),
+        ({"training.stream": True}, 4),
+    ],
+)
+def test_a_file_is_read_once_unless_it_is_streamed(tmp_path, settings, passes):
+    opened = []
+
+    @register_format("counted", is_file=False)
+    def read_counted(path, style="short"):
+        def read(account):
+            opened.append(path)
+            yield from examples(400)
+
+        return ExampleStream(read)
+
+    chosen = changed(experiment(), {"sources.0.format": "counted", **settings})
+    prepare(changed(chosen, {"sources.0.test": None}), tmp_path, tmp_path / "run")
+    assert len(opened) == passes

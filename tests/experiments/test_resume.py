@@ -111,7 +111,7 @@ def without_training(monkeypatch):
     """A run is trained in no time: what is tested is which ones are, and on what."""
 
     def train_run(plan, prepared):
-        [part] = prepared.splits(plan.experiment)
+        [part] = prepared.sources_of(plan)
         found = {"seed": plan.seed, "examples": len(list(part.train)), "ended_by": "all steps done"}
         (plan.folder / "predictor").mkdir()
         (plan.folder / "training.json").write_text(json.dumps(found))

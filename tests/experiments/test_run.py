@@ -15,7 +15,7 @@ from tests.running import eagerly
 from tfmrc import Predictor, cli, data, experiments
 from tfmrc.evaluation import read_predictions
 from tfmrc.evaluation.metrics import meteor
-from tfmrc.experiments.building import build_model
+from tfmrc.experiments.building.model import build_model
 from tfmrc.experiments.plan import Plan
 from tfmrc.experiments.run_folder import locked
 

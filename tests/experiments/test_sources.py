@@ -7,18 +7,11 @@ import pytest
 
 from tfmrc.data import Example, write_examples
 from tfmrc.evaluation.files.references import answer_references, question_references
+from tfmrc.experiments.examples.files import data_folder, input_files
+from tfmrc.experiments.examples.splits import Splits, as_sequence, limited, splits, unique
+from tfmrc.experiments.examples.streams import Mixed
+from tfmrc.experiments.plan import Plan
 from tfmrc.experiments.settings import Evaluation, Experiment, Source, Split
-from tfmrc.experiments.sources import (
-    Mixed,
-    as_sequence,
-    data_folder,
-    input_files,
-    limited,
-    splits,
-    test_examples,
-    unique,
-    validation_examples,
-)
 from tfmrc.experiments.tables.reading import with_table_options
 
 
@@ -32,6 +25,10 @@ def examples(count: int, groups: int = 10) -> list[Example]:
 def recipe(*sources: Source, share: float = 0.3, **split: Any) -> Experiment:
     chosen = Split(validation_share=share, **split)
     return Experiment("x", sources, {"name": "SAN"}, split=chosen)
+
+
+def parts_of(experiment: Experiment, data: Path) -> list[Splits]:
+    return splits(Plan(experiment, data / "run", data=data))
 
 
 def test_data_folder_comes_from_argument_then_environment(tmp_path, monkeypatch):
@@ -52,7 +49,7 @@ def test_splits_keep_groups_apart_and_hold_everything(tmp_path):
     write_examples(tmp_path / "train.jsonl", examples(200, groups=40))
     write_examples(tmp_path / "test.jsonl", examples(7))
     source = Source("examples", ("span",), train="train.jsonl", test="test.jsonl")
-    [part] = splits(recipe(source), tmp_path)
+    [part] = parts_of(recipe(source), tmp_path)
     train, validation = list(part.train), list(part.validation)
     assert len(train) + len(validation) == 200
     assert 0 < len(validation) < 200
@@ -66,8 +63,8 @@ def test_shares_cut_by_group_and_unanswerable_ones_are_left_out(tmp_path):
     write_examples(tmp_path / "a.jsonl", examples(200, groups=40) + unanswerable)
     whole = Source("examples", ("span",), train="a.jsonl")
     part = Source("examples", ("span",), train="a.jsonl", train_share=0.5, answerable_only=True)
-    [all_of_it] = splits(recipe(whole, share=0.0), tmp_path)
-    [some] = splits(recipe(part, share=0.0), tmp_path)
+    [all_of_it] = parts_of(recipe(whole, share=0.0), tmp_path)
+    [some] = parts_of(recipe(part, share=0.0), tmp_path)
     assert len(list(all_of_it.train)) == 201
     kept = list(some.train)
     assert 0 < len(kept) < 201
@@ -108,10 +105,9 @@ def test_mixed_is_even_all_along():
 def test_every_model_validates_on_the_same_groups_whatever_its_seed(tmp_path):
     write_examples(tmp_path / "a.jsonl", examples(200, groups=40))
     chosen = recipe(Source("examples", ("span",), train="a.jsonl"), validation_limit=7)
-    [one] = splits(chosen, tmp_path)
-    [two] = splits(replace(chosen, seed=2), tmp_path)
-    first = validation_examples(chosen, one)
-    assert len(first) == 7 and first == validation_examples(replace(chosen, seed=2), two)
+    [one] = parts_of(chosen, tmp_path)
+    [two] = parts_of(replace(chosen, seed=2), tmp_path)
+    assert len(list(one.validation)) == 7 and list(one.validation) == list(two.validation)
 
 
 def squad(tmp_path: Path, count: int) -> Path:
@@ -137,8 +133,8 @@ def test_the_test_file_is_divided_by_sentence(tmp_path):
     squad(tmp_path, 30)
     source = Source("squad", train="squad.json", test="squad.json")
     chosen = recipe(source, by="sentence", validation_limit=None)
-    [part] = splits(chosen, tmp_path)
-    dev, test = validation_examples(chosen, part), test_examples(chosen, part)
+    [part] = parts_of(chosen, tmp_path)
+    dev, test = list(part.validation), list(part.tested)
     assert len(list(part.train)) == 90 == len(dev) + len(test)
     assert not {e.id for e in dev} & {e.id for e in test}
     assert 30 < len(dev) < 60
@@ -155,17 +151,16 @@ def test_lists_of_ids_are_taken_as_they_are(tmp_path):
     for name, several in ids.items():
         (tmp_path / f"{name}.txt").write_text("".join(f"{one}\n" for one in several))
     source = Source("squad", train="squad.json", test="squad.json")
-    chosen = recipe(source, ids=str(tmp_path))
-    [part] = splits(chosen, tmp_path)
+    chosen = replace(recipe(source, ids=str(tmp_path)), evaluation=Evaluation(limit=1))
+    [part] = parts_of(chosen, tmp_path)
     assert [e.id for e in part.train] == ids["train"]
-    assert [e.id for e in validation_examples(chosen, part)] == ids["validation"]
-    limited_to_one = replace(chosen, evaluation=Evaluation(limit=1))
-    assert [e.id for e in test_examples(limited_to_one, part)] == ids["test"]
+    assert [e.id for e in part.validation] == ids["validation"]
+    assert [e.id for e in part.tested] == ids["test"]
     lists = [tmp_path / f"{name}.txt" for name in ids]
     assert input_files(chosen, tmp_path) == [tmp_path / "squad.json", *lists]
     (tmp_path / "test.txt").write_text("nobody\n")
     with pytest.raises(ValueError, match="'nobody'"):
-        splits(chosen, tmp_path)
+        parts_of(chosen, tmp_path)
 
 
 def test_examples_as_sequences():
@@ -186,22 +181,22 @@ def test_free_answers_become_spans(tmp_path):
     write_examples(tmp_path / "a.jsonl", free)
     files = {"train": "a.jsonl", "test": "a.jsonl"}
     exact = recipe(Source("examples", ("qa",), spans="exact", **files), share=0.0)
-    [part] = splits(exact, tmp_path)
+    [part] = parts_of(exact, tmp_path)
     [found] = part.train
     assert (found.passages, found.answers) == (("An owl flew.",), {"qa": ("An owl",)})
-    assert test_examples(exact, part) == free  # a model that answers reads all passages
+    assert list(part.tested) == free  # a model that answers reads all passages
     for name, tested in (("MaxoutPointerQG", [found]), ("DAANet", free)):  # which answers, too
         asks = replace(exact, model={"name": name})
-        [part] = splits(asks, tmp_path)
-        assert test_examples(asks, part) == tested
+        [part] = parts_of(asks, tmp_path)
+        assert list(part.tested) == tested
     by_sentence = replace(exact, split=Split(by="sentence", validation_share=0.0))
-    [part] = splits(by_sentence, tmp_path)
+    [part] = parts_of(by_sentence, tmp_path)
     assert [e.id for e in (*part.validation, *(part.test or ()))] == ["1"]
     best = recipe(Source("examples", ("qa",), spans="best", **files), share=0.0)
-    [part] = splits(best, tmp_path)
+    [part] = parts_of(best, tmp_path)
     assert [e.answers["qa"] for e in part.train] == [("An owl",), ("owl flew",)]
     assert [e.passages for e in part.train] == [("An owl flew.",), ("An owl flew off.",)]
-    assert [e.answers for e in test_examples(best, part)] == [e.answers for e in free]
+    assert [e.answers for e in part.tested] == [e.answers for e in free]
 
 
 def test_two_examples_with_one_id_are_refused(tmp_path):
@@ -210,19 +205,19 @@ def test_two_examples_with_one_id_are_refused(tmp_path):
         list(unique(twice, "a.json"))
     write_examples(tmp_path / "a.jsonl", twice)
     chosen = recipe(Source("examples", ("span",), train="a.jsonl", test="a.jsonl"))
-    [part] = splits(chosen, tmp_path)
+    [part] = parts_of(chosen, tmp_path)
     with pytest.raises(ValueError, match="occurs twice.*q1"):
-        test_examples(chosen, part)
+        list(part.tested)
 
 
 def test_references_of_answers_and_questions(tmp_path):
     (tmp_path / "src-a.txt").write_text("an owl flew .\nan owl flew .\nit slept .\n")
     (tmp_path / "tgt-a.txt").write_text("what flew ?\nwho flew ?\nwho slept ?\n")
     source = Source("pairs", train="src-a.txt", test="src-a.txt")
-    [part] = splits(recipe(source), tmp_path)
+    [part] = parts_of(recipe(source), tmp_path)
     every = list(part.test or ())
     assert question_references(every)["src-a-1"] == ["what flew ?", "who flew ?"]
-    assert [e.id for e in test_examples(recipe(source), part)] == ["src-a-1", "src-a-3"]
+    assert [e.id for e in part.tested] == ["src-a-1", "src-a-3"]
     both = Example("1", "Who?", ("An owl.",), {"a": ("owl",), "b": ("an owl", "it")})
     assert answer_references([both, Example("2", "Why?", ())], None) == {
         "1": ["owl", "an owl", "it"]
@@ -234,6 +229,6 @@ def test_references_of_answers_and_questions(tmp_path):
 def test_a_command_replaces_what_a_recipe_does_at_broken_records(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"id": "1", "question": "Why?", "passages": ["So."]}\n{}\n')
     chosen = recipe(Source("examples", test="a.jsonl"), Source("corpus", ("concise",), test="test"))
-    [part, _] = splits(with_table_options(chosen, on_error="skip"), tmp_path)
+    [part, _] = parts_of(with_table_options(chosen, on_error="skip"), tmp_path)
     assert [example.id for example in part.test or ()] == ["1"]
     assert with_table_options(chosen, on_error=None) is chosen

@@ -11,8 +11,8 @@ import tfmrc
 from tests.running import eagerly
 from tfmrc import cli, data, experiments
 from tfmrc.data import Example, Span
+from tfmrc.experiments.building.start import load_start
 from tfmrc.experiments.plan import Plan
-from tfmrc.experiments.start import load_start
 from tfmrc.utils import keras_private
 
 BIRDS = ("owl", "crow", "kite", "wren", "gull", "swan")

@@ -5,7 +5,7 @@ import json
 import pytest
 import spacy
 
-from tfmrc.experiments.tags import Tags
+from tfmrc.experiments.examples.tags import Tags
 
 
 @pytest.fixture

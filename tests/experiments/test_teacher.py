@@ -8,7 +8,7 @@ import tfmrc
 from tests.experiments.small import example, write_encoder
 from tests.running import eagerly
 from tfmrc import Predictor, cli, data, encoders, experiments, models, preprocessing
-from tfmrc.experiments.sources import input_files
+from tfmrc.experiments.examples.files import input_files
 
 WORDS = "who ran home ? . slept all day it rained ann bob cleo dan eve finn gus hal".split()
 CONFIG = """

@@ -13,8 +13,10 @@ from recipes.masque_ensemble import main as masque_ensemble
 from recipes.reproduction.main import read_tables
 from recipes.round_trip import main as round_trip
 from tfmrc import cli, encoders, text
-from tfmrc.experiments import building, find_recipe, read_settings
-from tfmrc.experiments.plan import Plan, find_model_class, members
+from tfmrc.experiments import find_recipe, read_settings
+from tfmrc.experiments.building import model as building
+from tfmrc.experiments.classes import find_model_class
+from tfmrc.experiments.plan import Plan, members
 from tfmrc.experiments.settings import Experiment, Source
 
 RECIPES = Path(__file__).resolve().parents[2] / "recipes"

@@ -1,6 +1,7 @@
 """The round trip, small: questions, answers, agreement, and SAN's data with and without them."""
 
 import json
+from dataclasses import replace
 
 import keras
 import pytest
@@ -10,8 +11,9 @@ from recipes.round_trip import compare, main, questions, settings
 from tests.recipes.small_squad import NAMES, squad
 from tests.running import eagerly
 from tfmrc import Predictor, data, models, preprocessing, text
-from tfmrc.experiments import run_folder, sources
-from tfmrc.experiments.plan import members
+from tfmrc.experiments import run_folder
+from tfmrc.experiments.examples.splits import splits
+from tfmrc.experiments.plan import Plan, members
 
 WORDS = "who met an owl near the mill . ? what she".split()
 
@@ -160,7 +162,7 @@ def test_the_comparison_trains_with_and_without(place, tmp_path, arguments, monk
         asked.append(member.experiment)
         with run_folder.open_run(member.experiment, member.folder):
             answering().save(member.folder / "predictor")
-            [part] = sources.splits(member.experiment, data)
+            [part] = splits(replace(member, data=data))
             facts = {"steps": 32, "examples": len(list(part.train))}
             run_folder.write_json(member.folder / "training.json", facts)
 
@@ -182,7 +184,7 @@ def test_the_comparison_trains_with_and_without(place, tmp_path, arguments, monk
     # The validation examples are the same, and no passage of them is trained on.
     (plain, validated), (more, again) = (
         (list(part.train), list(part.validation))
-        for part in (sources.splits(experiment, place)[0] for experiment in asked[:2])
+        for part in (splits(Plan(experiment, run, data=place))[0] for experiment in asked[:2])
     )
     assert [e.id for e in validated] == [e.id for e in again] and validated
     ours = [e for e in more if e.id not in {e.id for e in plain}]

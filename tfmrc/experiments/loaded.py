@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc.experiments import run_folder as folders
+from tfmrc.experiments.examples.files import data_folder, input_files
+from tfmrc.experiments.examples.splits import splits
+from tfmrc.experiments.examples.tags import Tags
 from tfmrc.experiments.inputs import describe_inputs
-from tfmrc.experiments.plan import single_run
+from tfmrc.experiments.plan import Plan, single_run
 from tfmrc.experiments.settings import Experiment, read_settings
-from tfmrc.experiments.sources import data_folder, input_files, splits
-from tfmrc.experiments.tags import Tags
 from tfmrc.utils.files import sha256_of
 
 __all__ = ["TFIDF", "Loaded", "open_model"]
@@ -139,7 +140,7 @@ def _complete(predictor: Any, settings: Experiment, folder: Path) -> None:
     data = data_folder(folders.remembered_data(folder), settings)
     predictor.ranker = TfIdfRanker(
         example.passages[0]
-        for part in splits(settings, data, folders.shared_file(folder, folders.SPANS))
+        for part in splits(Plan(settings, folder, data=data))
         for example in part.train
         if example.passages
     )

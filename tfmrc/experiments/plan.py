@@ -1,64 +1,25 @@
 """A run with its names resolved: its settings, classes, files and folders."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from tfmrc.experiments import run_folder as folders
+from tfmrc.experiments.classes import Classes, check_experiment
+from tfmrc.experiments.examples.files import data_folder, input_files
 from tfmrc.experiments.settings import Experiment, Grid, changed
-from tfmrc.utils.arguments import (
-    check_arguments,
-    nearest,
-    parameters_of,
-    suggestion,
-    unknown_argument,
-)
+from tfmrc.utils.arguments import suggestion
 
-__all__ = [
-    "Classes",
-    "Plan",
-    "check_experiment",
-    "classes_of",
-    "find_model_class",
-    "is_grid",
-    "members",
-    "single_run",
-    "trained_below",
-]
-
-RESERVED = ("name", "preset")  # settings of `model` that are no arguments
-TAGS = ("lemmas", "pos_tags", "ner_tags")  # arguments of a preprocessor
-KERAS = ("dtype", "trainable")  # arguments that every Keras model takes
-
-
-@dataclass(frozen=True)
-class Classes:
-    """The model, preprocessor and predictor classes of a paper, or a user's own."""
-
-    model: Any
-    preprocessor: Any
-    predictor: Any
-
-    @property
-    def read_tags(self) -> bool:
-        """True if the preprocessor has annotations, or an argument of tags."""
-        parameters = parameters_of(self.preprocessor)
-        return bool(self.preprocessor.annotations) or any(name in parameters for name in TAGS)
-
-    def tag_arguments(self, tags: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the arguments of tags that the preprocessor takes."""
-        parameters = parameters_of(self.preprocessor)
-        return {name: value for name, value in tags.items() if name in parameters}
+__all__ = ["Plan", "is_grid", "members", "plan_of", "single_run", "trained_below"]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One run of an experiment.
+    """One run of an experiment, or what all runs of a grid share.
 
     Attributes:
-        experiment: `Experiment`. The settings, without a grid.
+        experiment: `Experiment`. The settings.
         folder: Path. The run's folder.
         variant: str. Name of the grid's variant; "" without variants. Default: "".
         data: Path. The data folder. Default: the current folder.
@@ -74,6 +35,17 @@ class Plan:
         """The classes of the model's paper; the names in the settings are checked."""
         return check_experiment(self.experiment)
 
+    @cached_property
+    def files(self) -> list[Path]:
+        """The files that the run is trained on; all of them exist."""
+        return input_files(self.experiment, self.data)
+
+    @cached_property
+    def start(self) -> Path | None:
+        """The folder of the predictor that training starts from; None without one."""
+        name = self.experiment.start_from
+        return None if name is None else folders.trained_folder(name)
+
     @property
     def seed(self) -> int:
         """The seed of the run."""
@@ -84,114 +56,39 @@ class Plan:
         """True if the run is trained and its predictor is there."""
         return _is_trained(self.folder)
 
+    def check(self) -> None:
+        """Checks all names and files before any data is read.
+
+        Raises:
+            ValueError: If a name or a file does not exist, or settings contradict each other.
+        """
+        from tfmrc.encoders.presets import check_preset
+
+        check_experiment(self.experiment)
+        input_files(self.experiment, self.data)
+        preset = self.experiment.encoder.get("preset")
+        if preset and folders.trained_folder(preset) is None:
+            check_preset(str(preset))
+
+
+def plan_of(experiment: Experiment, run: str | Path | None, data: str | Path | None) -> Plan:
+    """Returns the checked plan of an experiment.
+
+    Args:
+        experiment: `Experiment`. The settings.
+        run: str, path or None. The run's folder; None for `runs/NAME`.
+        data: str, path or None. The data folder; None for that of the variable TFMRC_DATA.
+
+    Raises:
+        ValueError: If a name or a file does not exist, or settings contradict each other.
+    """
+    plan = Plan(experiment, folders.run_folder(experiment, run), data=data_folder(data, experiment))
+    plan.check()
+    return plan
+
 
 def _is_trained(folder: Path) -> bool:
     return all((folder / name).exists() for name in (folders.TRAINING, folders.PREDICTOR))
-
-
-# === Classes ===
-
-
-def classes_of(experiment: Experiment) -> Classes:
-    """Finds the classes of an experiment by the registered name of its model.
-
-    Raises:
-        ValueError: If there is no such model, or no predictor is declared for it.
-    """
-    from tfmrc.predictors.registry import find_predictor_class
-
-    model_class = find_model_class(str(experiment.model.get("name", "")))
-    predictor = find_predictor_class(model_class)
-    return Classes(model_class, predictor.preprocessor_class, predictor)
-
-
-def find_model_class(name: str) -> Any:
-    """Returns a registered model class by its name, with or without its package.
-
-    Raises:
-        ValueError: If there is none; the message names the nearest one.
-
-    Example:
-
-    >>> find_model_class("SAN").__name__, find_model_class("tfmrc>SAN").__name__
-    ('SAN', 'SAN')
-    """
-    import keras
-
-    from tfmrc import models  # registers the papers' models
-    from tfmrc.models.base import Model
-
-    def is_model(thing: Any) -> bool:
-        return isinstance(thing, type) and issubclass(thing, keras.Model) and thing is not Model
-
-    registered = keras.saving.get_custom_objects()
-    classes = {full: thing for full, thing in registered.items() if is_model(thing)}
-    classes |= {full.rpartition(">")[2]: thing for full, thing in classes.items()}
-    classes |= {n: thing for n, thing in vars(models).items() if is_model(thing)}
-    if name in classes:
-        return classes[name]
-    # KerasHub registers models of its own, which have no preprocessor here.
-    known = [short for short, cls in classes.items() if ">" not in short and issubclass(cls, Model)]
-    similar = nearest(name, known)
-    raise ValueError(
-        "`model.name` is the name of a registered model"
-        + (f"; did you mean {similar}?" if similar else f": {', '.join(sorted(known))}.")
-        + f" Received: model.name={name!r}"
-    )
-
-
-def check_experiment(experiment: Experiment) -> Classes:
-    """Checks the settings of an experiment against its classes, before any data is read.
-
-    Returns:
-        The classes.
-
-    Raises:
-        ValueError: If no source is trained on, or the model, its preprocessor, its training or its
-            predictor has no such argument; the message names the nearest one.
-    """
-    from tfmrc.training.base import training_function
-
-    if all(source.train is None for source in experiment.sources):
-        raise ValueError("At least one source has a training file. Received: none with `train`")
-    classes, settings = classes_of(experiment), experiment.training
-    known = parameters_of(classes.model)
-    for setting, is_used, is_taken in (
-        ("training.dtype", settings.dtype != "float32", "dtype" in known),
-        ("encoder", bool(experiment.encoder), "encoder" in known),
-        ("contextual", bool(experiment.contextual.files), "contextual_embedding" in known),
-        ("tagger", experiment.tagger is not None, classes.read_tags),
-    ):
-        if is_used and not is_taken:
-            name = classes.model.__name__
-            raise ValueError(f"`{setting}` has no effect on {name}, which does not take it.")
-    preset, presets = experiment.model.get("preset"), getattr(classes.model, "presets", {})
-    if preset is not None and preset not in presets and not Path(str(preset)).is_dir():
-        raise ValueError(
-            f"{classes.model.__name__} has the presets {', '.join(presets)}"
-            + suggestion(str(preset), presets)
-            + f" Received: model.preset={preset!r}"
-        )
-    for name, value in experiment.model.items():  # of the base classes too, behind `**kwargs`
-        if name not in (*RESERVED, *known, *KERAS):
-            raise ValueError(unknown_argument("model", name, known, value))
-    evaluation, options_class = experiment.evaluation, classes.predictor.options_class
-    function = training_function(optimizer_class(experiment, classes))
-    try:
-        check_arguments(classes.preprocessor, experiment.preprocessor, "preprocessor")
-        check_arguments(function, settings.optimizer, "training.optimizer")
-        check_arguments(options_class, evaluation.options, "evaluation.options")
-        for name, options in evaluation.also.items():
-            check_arguments(options_class, options, f"evaluation.also.{name}")
-    except TypeError as error:
-        raise ValueError(str(error)) from error
-    return classes
-
-
-def optimizer_class(experiment: Experiment, classes: Classes) -> Any:
-    """Returns the model class whose training function makes the optimizer."""
-    other = experiment.training.optimizer_of
-    return classes.model if other is None else find_model_class(other)
 
 
 # === The runs of an experiment ===

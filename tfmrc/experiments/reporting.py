@@ -12,10 +12,10 @@ from tfmrc.data import Example
 from tfmrc.evaluation import Report, Scores, score_repetition, worst_answers
 from tfmrc.evaluation.reports.summary import FIRST
 from tfmrc.experiments.environment import summary
+from tfmrc.experiments.examples.spans import MAX_LENGTH, nearest_texts
 from tfmrc.experiments.recipes import recipes_folder
 from tfmrc.experiments.scoring import BASELINES, EvaluationSet, TaskPredictions
 from tfmrc.experiments.settings import Experiment, Source
-from tfmrc.experiments.spans import MAX_LENGTH, nearest_texts
 
 UPPER_BOUND = "the nearest span (upper bound)"
 

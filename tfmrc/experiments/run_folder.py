@@ -22,13 +22,15 @@ VOCABULARY = "vocabulary.txt"
 VOCABULARY_IDS = "vocabulary.ids.tsv"
 TAGS = "tags.jsonl"
 SPANS = "spans.jsonl.gz"
+HELD_OUT = "held_out.csv"
+TRAINED_ROWS = "trained_rows.txt"
 IDS = "ids"
 LOG = "log.csv"
 TRAINING = "training.json"
 PREDICTOR = "predictor"
 EVALUATION = "evaluation"
 
-_PREPARED = (INPUTS, DATA, VOCABULARY, VOCABULARY_IDS, SPANS)
+_PREPARED = (INPUTS, DATA, VOCABULARY, VOCABULARY_IDS, SPANS, HELD_OUT, TRAINED_ROWS)
 _TRAINED = (LOG, TRAINING, PREDICTOR, EVALUATION, "best.weights.h5", "checkpoints", "tensorboard")
 _KIND = "tfmrc run"
 _OLD = ".old-"
@@ -167,11 +169,6 @@ def drop_prepared(folder: Path) -> None:
     """Removes the files that `prepare` wrote, by their names; the tags of texts stay."""
     for name in _PREPARED:
         (folder / name).unlink(missing_ok=True)
-
-
-def start_folder(experiment: Experiment) -> Path | None:
-    """Returns the folder of the predictor that training starts from; None without one."""
-    return None if experiment.start_from is None else trained_folder(experiment.start_from)
 
 
 def trained_folder(name: str | Path) -> Path | None:

@@ -9,12 +9,11 @@ from tfmrc import evaluation
 from tfmrc.data import Example
 from tfmrc.evaluation import Prediction, Reference, Scores, Submission
 from tfmrc.evaluation.files.references import question_references
-from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.answering import answer_all
-from tfmrc.experiments.plan import classes_of
+from tfmrc.experiments.examples.spans import with_spans
+from tfmrc.experiments.examples.splits import as_sequence, splits
+from tfmrc.experiments.plan import Plan
 from tfmrc.experiments.settings import Experiment, Source
-from tfmrc.experiments.sources import as_sequence, reported, splits, unique
-from tfmrc.experiments.spans import with_spans
 
 BASELINES = {
     "first sentence": lambda given, passages: evaluation.first_sentence(passages),
@@ -144,20 +143,19 @@ def evaluation_sets(
         known: list of `EvaluationSet`. Those of another run, which are reused if all settings of
             data and report are the same. Default: none.
     """
+    plan = Plan(experiment, root, data=data)
     settings = {
         **experiment.affecting("data", "report"),
-        "only_asks": classes_of(experiment).predictor.only_asks,
+        "only_asks": plan.classes.only_asks,
     }
     known = list(known)
     if known and known[0].settings == settings:
         return known
-    sets, spans = [], folders.shared_file(root, folders.SPANS)
-    for number, part in enumerate(splits(experiment, data, spans)):
-        if part.test is not None:
-            every = list(unique(part.test, str(part.source.test)))
-            examples = reported(experiment, part, every)
-            sets.append(EvaluationSet(number, part.source, examples, every, settings))
-    return sets
+    return [
+        EvaluationSet(number, part.source, list(part.tested), list(part.test), settings)
+        for number, part in enumerate(splits(plan))
+        if part.test is not None
+    ]
 
 
 def score_source(

@@ -2,6 +2,7 @@
 
 from tfmrc.experiments.settings.experiment import (
     DRAW_SEED as DRAW_SEED,
+    STRICT as STRICT,
     Contextual as Contextual,
     ELMoFiles as ELMoFiles,
     Evaluation as Evaluation,

@@ -122,6 +122,11 @@ class Split:
     ids: AffectsData[str | None] = None
     write_ids: AffectsData[bool] = False
 
+    @property
+    def takes_of_test(self) -> bool:
+        """True if a part of the test file is validated on."""
+        return self.by == "sentence" or self.ids is not None
+
 
 @dataclass(frozen=True, config=STRICT)
 class Vocabulary:
@@ -360,7 +365,7 @@ class Experiment:
         ('x', 'SAN')
         """
         found = dict(_affecting(self, "", {*kinds}))
-        if "data" in kinds and (self.split.by == "sentence" or self.split.ids is not None):
+        if "data" in kinds and self.split.takes_of_test:
             of_report = _affecting(self, "", {"report"})
             found |= {name: v for name, v in of_report if re.match(r"sources\.\d+\.test", name)}
         return found

@@ -12,8 +12,10 @@ from tfmrc.evaluation import Report, Scores, mean_of_runs, summary
 from tfmrc.evaluation.metrics.rules import check_rules
 from tfmrc.experiments import pictures, run_folder as folders
 from tfmrc.experiments.answering import askable
+from tfmrc.experiments.classes import check_experiment
+from tfmrc.experiments.examples.files import data_folder
 from tfmrc.experiments.loaded import Loaded, open_model
-from tfmrc.experiments.plan import Plan, check_experiment, is_grid, members, trained_below
+from tfmrc.experiments.plan import Plan, is_grid, members, trained_below
 from tfmrc.experiments.reporting import (
     add_baselines,
     compare_with_baselines,
@@ -30,7 +32,6 @@ from tfmrc.experiments.scoring import (
     score_source,
 )
 from tfmrc.experiments.settings import Evaluation, Experiment, Source, read_settings
-from tfmrc.experiments.sources import data_folder
 from tfmrc.experiments.tables.reading import Reading, read_questions
 from tfmrc.utils.progress import show_progress
 

@@ -15,7 +15,6 @@ from tfmrc.data.formats.detect import file_format
 from tfmrc.data.transforms.sentences import words
 from tfmrc.data.transforms.splits import group_number, group_of
 from tfmrc.encoders.presets import check_preset
-from tfmrc.experiments.counts import few_questions
 from tfmrc.experiments.recipes import find_recipe
 from tfmrc.experiments.run_folder import trained_folder
 from tfmrc.experiments.settings import Split, read_settings
@@ -169,21 +168,18 @@ def _next_steps(
                 "(`preprocessor.passage_length`), and what follows is not read; `--model san` "
                 "reads long passages in windows.",
             )
-    lines += _start_of(model, encoder, statistics.answered)
+    lines.append(_start_of(model, encoder))
     return "\n".join(lines)
 
 
-def _start_of(model: str, encoder: str, answered: int) -> list[str]:
-    """Returns what a model starts from, and whether that has been enough or what less costs."""
+def _start_of(model: str, encoder: str) -> str:
+    """Returns what a model starts from."""
+    if encoder == "none":
+        return "Starts from nothing."
     ready = "the ready reader, which knows 15,000 questions of SQuAD (English)."
-    if model == READER and encoder == READY:
-        return [f"Starts from {ready}"]
-    start = f"the encoder of {ready}" if encoder == READY else f"the encoder {encoder}."
-    few = few_questions(CLASSES[model], encoder, answered)
-    lines = [f"Starts from {'nothing.' if encoder == 'none' else start}", *few]
-    if encoder != "none":
-        lines += [f"`--encoder none`: {few}" for few in few_questions(CLASSES[model], "none", 0)]
-    return lines
+    if encoder == READY:
+        return f"Starts from {ready if model == READER else f'the encoder of {ready}'}"
+    return f"Starts from the encoder {encoder}."
 
 
 def _model_name(model: str) -> str:

@@ -11,26 +11,17 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tfmrc import encoders, evaluation, training
+from tfmrc import evaluation, training
 from tfmrc.data import TrainingExample, make_dataset, padding_share, records
-from tfmrc.encoders.presets import check_preset
 from tfmrc.experiments import run_folder as folders
-from tfmrc.experiments.alignment import align_answers
-from tfmrc.experiments.building import (
-    build_contextual,
-    build_encoder,
-    build_model,
-    build_preprocessor,
-    compile_arguments,
-)
+from tfmrc.experiments.building.parts import Parts, build_parts, compile_model
 from tfmrc.experiments.environment import machine, summary
-from tfmrc.experiments.plan import Plan, is_grid, members
+from tfmrc.experiments.examples.alignment import align_answers
+from tfmrc.experiments.examples.splits import Splits
+from tfmrc.experiments.examples.streams import Mixed
+from tfmrc.experiments.plan import Plan, is_grid, members, plan_of
 from tfmrc.experiments.settings import Experiment
-from tfmrc.experiments.sources import Mixed, Splits, input_files, validation_examples
-from tfmrc.experiments.start import freeze, load_start, thaw
-from tfmrc.experiments.steps.prepare import Prepared, prepare_in, shared_plan
-from tfmrc.experiments.teacher import with_teacher
-from tfmrc.ops.ids import NUM_SPECIAL
+from tfmrc.experiments.steps.prepare import Prepared, prepare_in
 from tfmrc.training.callbacks.ema_weights import has_averages
 from tfmrc.training.distribution.hosts import (
     alone,
@@ -47,25 +38,6 @@ from tfmrc.utils.memory import peak_memory
 COPIES = 16
 
 _TIME_LIMIT = "time limit"
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What a run trains.
-
-    Attributes:
-        preprocessor: The preprocessor.
-        model: The model, with its first weights.
-        annotate: Function that computes the tags that the preprocessor reads, or None.
-        earlier: Outputs of the model that were trained before this run, or None.
-        facts: dict. Facts for `training.json`.
-    """
-
-    preprocessor: Any
-    model: keras.Model
-    annotate: Any
-    earlier: list[str] | None
-    facts: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -121,20 +93,16 @@ def train(
             process trains there.
         OSError: If the disk is full.
     """
-    shared = shared_plan(experiment, folders.run_folder(experiment, run), data)
+    shared = plan_of(experiment, run, data)
     plans = members(experiment, shared.folder, variants, seeds, shared.data)
     for plan in plans:
-        plan.classes  # noqa: B018  (checks the names)
-        input_files(plan.experiment, plan.data)
-        preset = plan.experiment.encoder.get("preset")
-        if preset and folders.trained_folder(preset) is None:
-            check_preset(str(preset))
+        plan.check()
     if not is_grid(experiment) and not seeds:
-        with _opened(experiment, shared.folder, fresh):
-            train_run(plans[0], _prepared(shared))
+        with _opened(shared, fresh):
+            train_run(shared, _prepared(shared))
         return shared.folder
     chosen = bool(variants or seeds)  # `fresh` is about these runs, and no others
-    with _opened(experiment, shared.folder, fresh and not chosen):
+    with _opened(shared, fresh and not chosen):
         prepared = _prepared(shared)
     for plan in plans:
         again = fresh and chosen
@@ -142,17 +110,21 @@ def train(
             folders.check_settings(plan.experiment, plan.folder)
             continue
         try:
-            with _opened(plan.experiment, plan.folder, again):
-                train_run(plan, _prepared_for(plan, prepared))
+            with _opened(plan, again):
+                # The shared files, or those of a variant that counts other words or examples.
+                own = plan.experiment.differences(experiment, "data")
+                train_run(plan, _prepared(plan) if own else prepared)
         except folders.RunLockedError as error:
             print(f"Skipping {plan.folder.name}: {error}", flush=True)
         keras.utils.clear_session()  # graphs of the run that ended
     return shared.folder
 
 
-def _opened(experiment: Experiment, folder: Path, fresh: bool) -> AbstractContextManager[Any]:
+def _opened(plan: Plan, fresh: bool) -> AbstractContextManager[Any]:
     """Opens a run's folder; of several hosts the first one alone does, and writes to it."""
-    return folders.open_run(experiment, folder, fresh) if is_first_host() else nullcontext()
+    if not is_first_host():
+        return nullcontext()
+    return folders.open_run(plan.experiment, plan.folder, fresh)
 
 
 def _prepared(plan: Plan) -> Prepared:
@@ -160,13 +132,6 @@ def _prepared(plan: Plan) -> Prepared:
     prepared = prepare_in(plan) if is_first_host() else None
     wait_for_hosts("prepared")
     return prepared or prepare_in(plan)
-
-
-def _prepared_for(plan: Plan, prepared: Prepared) -> Prepared:
-    """Returns the shared files, or own ones if the variant counts other words or examples."""
-    if not plan.experiment.differences(prepared.plan.experiment, "data"):
-        return prepared
-    return _prepared(plan)
 
 
 def train_run(plan: Plan, prepared: Prepared) -> dict[str, Any]:
@@ -185,13 +150,14 @@ def train_run(plan: Plan, prepared: Prepared) -> dict[str, Any]:
         print(f"{plan.folder} was ended by its time limit, and goes on.")
         (plan.folder / folders.TRAINING).unlink()
     keras.utils.set_random_seed(plan.seed)
-    sources = prepared.splits(plan.experiment)
+    sources = prepared.sources_of(plan)
     strategy = _strategy(plan.experiment.training.batch_size)
     with nullcontext() if strategy is None else strategy.scope():
-        parts = build_parts(plan, prepared, sources)
+        tags = prepared.tags() if plan.classes.read_tags else None
+        parts = build_parts(plan, prepared.vocabulary(), tags, sources)
     data = training_data(plan, prepared, parts, sources)
     with nullcontext() if strategy is None else strategy.scope():
-        model = compile_model(plan, parts, data)
+        model = compile_model(plan, parts, data.steps, data.per_epoch)
     facts = fit(plan, parts, data, model)
     if is_first_host():
         with alone():
@@ -220,58 +186,6 @@ def _has_more_time(plan: Plan) -> bool:
     return ended and (minutes is None or facts["seconds"] < 60 * minutes)
 
 
-def build_parts(plan: Plan, prepared: Prepared, sources: list[Splits]) -> Parts:
-    """Builds preprocessor and model, or loads those that training starts from.
-
-    Raises:
-        ValueError: If a part cannot be loaded, or an argument has an invalid value.
-    """
-    tags, vocabulary = prepared.tags() if plan.classes.read_tags else None, prepared.vocabulary()
-    facts: dict[str, Any] = {"variant": plan.variant, "seed": plan.seed}
-    arguments: dict[str, Any] = {}
-    if tags is not None:
-        for part in sources:  # none is missing, unless the file was cut or removed
-            tags.add(part.train)
-            tags.add(validation_examples(plan.experiment, part))
-        known = tags.preprocessor_arguments(e for part in sources for e in part.train)
-        arguments = plan.classes.tag_arguments(known)
-    tagger = None if tags is None else tags.name
-    start, earlier = load_start(plan, tagger), None
-    if start is not None:
-        preprocessor, model = start.preprocessor, start.model
-        names = list(model.output) if isinstance(model.output, dict) else []
-        earlier = model.trained_outputs or names
-        facts["started_from"] = str(plan.experiment.start_from)
-        thaw(plan, model)
-    else:
-        encoder, contextual = build_encoder(plan), build_contextual(plan)
-        if encoder is not None:
-            arguments["encoder"] = encoder
-        if getattr(contextual, "reads", None) == "characters":
-            arguments["characters"] = True
-        preprocessor = build_preprocessor(plan, vocabulary, arguments)
-        model = build_model(plan, preprocessor, tagger, encoder, contextual)
-        vectors = _vectors(plan, vocabulary, encoder)
-        if vectors is not None:
-            if getattr(model, "word_embedding", None) is None:
-                raise ValueError(
-                    "This model reads an encoder in place of words' rows, so it takes no vectors. "
-                    f"Received: vocabulary={plan.experiment.vocabulary}"
-                )
-            coverage = encoders.set_vectors(model.word_embedding, vocabulary, vectors)
-            facts["words_with_a_vector"] = round(coverage.share, 4)
-    annotate = None if tags is None else tags.cache.annotate(preprocessor.annotations)
-    return Parts(preprocessor, model, annotate, earlier, facts)
-
-
-def _vectors(plan: Plan, vocabulary: Any, encoder: Any) -> Any:
-    """Returns the vectors of the words' rows, or their file; None for random rows."""
-    settings = plan.experiment.vocabulary
-    if settings.rows_from_encoder:
-        return encoder.word_vectors(vocabulary.words[NUM_SPECIAL:])
-    return None if settings.vectors is None else plan.data / settings.vectors
-
-
 def _strategy(batch_size: int) -> Any:
     """Returns a strategy for all GPUs of TensorFlow, or None for one device or on JAX."""
     if keras.backend.backend() != "tensorflow" or len(tf.config.list_physical_devices("GPU")) < 2:
@@ -293,9 +207,7 @@ def training_data(plan: Plan, prepared: Prepared, parts: Parts, sources: list[Sp
         if settings.teacher is None:  # which examples without a label learn from, too
             examples, size = located, len(located)
     validation = [
-        record
-        for part in sources
-        for record in records(validation_examples(plan.experiment, part), part.source.styles)
+        record for part in sources for record in records(part.validation, part.source.styles)
     ]
     if not size or not validation:
         raise ValueError(
@@ -336,14 +248,6 @@ def count_steps(experiment: Experiment, size: int) -> tuple[int, int]:
             f"a pass of {per_epoch} steps"
         )
     return settings.steps, per_epoch
-
-
-def compile_model(plan: Plan, parts: Parts, data: Data) -> keras.Model:
-    """Returns the model to fit, compiled: the run's own, or with a teacher one on its weights."""
-    freeze(plan, parts.model)
-    model: keras.Model = with_teacher(plan, parts.model, parts.preprocessor)
-    model.compile(**compile_arguments(plan, parts.model, data.steps, data.per_epoch))
-    return model
 
 
 def fit(plan: Plan, parts: Parts, data: Data, model: keras.Model) -> dict[str, Any]:

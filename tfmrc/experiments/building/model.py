@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from tfmrc.experiments.plan import RESERVED, Plan, optimizer_class
+from tfmrc.experiments.classes import RESERVED, optimizer_class
+from tfmrc.experiments.plan import Plan
 from tfmrc.experiments.run_folder import read_json, trained_folder
 from tfmrc.utils.arguments import parameters_of
 

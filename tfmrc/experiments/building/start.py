@@ -3,7 +3,6 @@
 from typing import Any
 
 from tfmrc.experiments.plan import Plan
-from tfmrc.experiments.run_folder import start_folder
 from tfmrc.models.base import FLAGS
 from tfmrc.models.freezing import set_trainable_flags, trainable_flags
 
@@ -21,7 +20,7 @@ def load_start(plan: Plan, tagger: str | None = None) -> Any:
         ValueError: If the predictor does not fit the experiment's model, styles, tagger or dtype,
             or the folder is damaged.
     """
-    experiment, folder = plan.experiment, start_folder(plan.experiment)
+    experiment, folder = plan.experiment, plan.start
     if folder is None:
         return None
     predictor = plan.classes.predictor.load(folder)

@@ -1,0 +1,111 @@
+"""What a run trains: its preprocessor and its model, built or loaded, and compiled."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import keras
+
+from tfmrc import encoders
+from tfmrc.experiments.building.model import (
+    build_contextual,
+    build_encoder,
+    build_model,
+    build_preprocessor,
+    compile_arguments,
+)
+from tfmrc.experiments.building.start import freeze, load_start, thaw
+from tfmrc.experiments.building.teacher import with_teacher
+from tfmrc.experiments.examples.splits import Splits
+from tfmrc.experiments.examples.tags import Tags
+from tfmrc.experiments.plan import Plan
+from tfmrc.ops.ids import NUM_SPECIAL
+from tfmrc.text import Vocabulary
+
+__all__ = ["Parts", "build_parts", "compile_model"]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a run trains.
+
+    Attributes:
+        preprocessor: The preprocessor.
+        model: The model, with its first weights.
+        annotate: Function that computes the tags that the preprocessor reads, or None.
+        earlier: Outputs of the model that were trained before this run, or None.
+        facts: dict. Facts for `training.json`.
+    """
+
+    preprocessor: Any
+    model: keras.Model
+    annotate: Any
+    earlier: list[str] | None
+    facts: dict[str, Any]
+
+
+def build_parts(
+    plan: Plan, vocabulary: Vocabulary, tags: Tags | None, sources: Sequence[Splits]
+) -> Parts:
+    """Builds preprocessor and model, or loads those that training starts from.
+
+    Args:
+        plan: `Plan`. The run.
+        vocabulary: `tfmrc.text.Vocabulary`. The words of the training examples.
+        tags: `Tags` or None. The tags of their words, if the model reads tags.
+        sources: list of `Splits`. The examples.
+
+    Raises:
+        ValueError: If a part cannot be loaded, or an argument has an invalid value.
+    """
+    facts: dict[str, Any] = {"variant": plan.variant, "seed": plan.seed}
+    arguments: dict[str, Any] = {}
+    if tags is not None:
+        for part in sources:  # none is missing, unless the file was cut or removed
+            tags.add(part.train)
+            tags.add(part.validation)
+        known = tags.preprocessor_arguments(e for part in sources for e in part.train)
+        arguments = plan.classes.tag_arguments(known)
+    tagger = None if tags is None else tags.name
+    start, earlier = load_start(plan, tagger), None
+    if start is not None:
+        preprocessor, model = start.preprocessor, start.model
+        names = list(model.output) if isinstance(model.output, dict) else []
+        earlier = model.trained_outputs or names
+        facts["started_from"] = str(plan.experiment.start_from)
+        thaw(plan, model)
+    else:
+        encoder, contextual = build_encoder(plan), build_contextual(plan)
+        if encoder is not None:
+            arguments["encoder"] = encoder
+        if getattr(contextual, "reads", None) == "characters":
+            arguments["characters"] = True
+        preprocessor = build_preprocessor(plan, vocabulary, arguments)
+        model = build_model(plan, preprocessor, tagger, encoder, contextual)
+        vectors = _vectors(plan, vocabulary, encoder)
+        if vectors is not None:
+            if getattr(model, "word_embedding", None) is None:
+                raise ValueError(
+                    "This model reads an encoder in place of words' rows, so it takes no vectors. "
+                    f"Received: vocabulary={plan.experiment.vocabulary}"
+                )
+            coverage = encoders.set_vectors(model.word_embedding, vocabulary, vectors)
+            facts["words_with_a_vector"] = round(coverage.share, 4)
+    annotate = None if tags is None else tags.cache.annotate(preprocessor.annotations)
+    return Parts(preprocessor, model, annotate, earlier, facts)
+
+
+def _vectors(plan: Plan, vocabulary: Any, encoder: Any) -> Any:
+    """Returns the vectors of the words' rows, or their file; None for random rows."""
+    settings = plan.experiment.vocabulary
+    if settings.rows_from_encoder:
+        return encoder.word_vectors(vocabulary.words[NUM_SPECIAL:])
+    return None if settings.vectors is None else plan.data / settings.vectors
+
+
+def compile_model(plan: Plan, parts: Parts, steps: int, per_epoch: int) -> keras.Model:
+    """Returns the model to fit, compiled: the run's own, or with a teacher one on its weights."""
+    freeze(plan, parts.model)
+    model: keras.Model = with_teacher(plan, parts.model, parts.preprocessor)
+    model.compile(**compile_arguments(plan, parts.model, steps, per_epoch))
+    return model

@@ -1,0 +1,1 @@
+"""Examples of an experiment: read from files, split, limited, located, tagged and counted."""

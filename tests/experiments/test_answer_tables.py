@@ -1,4 +1,4 @@
-"""Answers as tables: all columns of the input, and training data as they are."""
+"""Answers as tables: all rows and columns of the input, and training data as they are."""
 
 import csv
 from dataclasses import replace
@@ -11,6 +11,7 @@ from tests.running import eagerly
 from tfmrc import cli, encoders, experiments, models, preprocessing
 from tfmrc.data import read_table
 from tfmrc.experiments.steps import evaluate as evaluating
+from tfmrc.experiments.tables.reading import read_questions
 
 QUESTIONS = """Nr,question,context,answer,author
 1,Who flew?,=An owl flew.,An owl,Ann
@@ -29,33 +30,82 @@ def reader(tmp_path_factory):
     return str(predictor.save(tmp_path_factory.mktemp("model") / "reader"))
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "xlsx"])
-def test_a_table_of_answers_is_training_data(suffix, reader, tmp_path, monkeypatch, capsys):
+@pytest.fixture
+def answered(reader, tmp_path, monkeypatch):
+    """A function that writes a table of answers and returns its rows."""
     monkeypatch.chdir(tmp_path)
     Path("q.csv").write_text(QUESTIONS)
-    command = ["predict", reader, "--input", "q.csv", "--output", f"a.{suffix}", "--sort"]
-    with eagerly():
-        assert cli.main(command) == 1  # a question is missing
+
+    def predict(output, *options):
+        words = ["predict", reader, "--input", "q.csv", "--output", output, "--sort", *options]
+        with eagerly():
+            assert cli.main(words) == 1  # a question is missing
+        if output.endswith("csv"):
+            with open(output, encoding="utf-8-sig", newline="") as file:
+                return list(csv.DictReader(file))
+
+    return predict
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "xlsx"])
+def test_a_table_of_answers_is_training_data(suffix, answered, capsys):
+    answered(f"a.{suffix}")
     assert "q.csv: line 4: question: must be text" in capsys.readouterr().err
     assert sorted(path.name for path in Path().iterdir()) == [f"a.{suffix}", "q.csv"]
     examples = list(read_table(f"a.{suffix}", columns={"group": "author"}))
     assert {e.question: e.group for e in examples} == {"Who flew?": "Ann", "Who sat?": "Bob"}
     assert {e.passages[0] for e in examples} == {"=An owl flew.", "A cat sat."}
-    assert all(e.answers["span"][0] in e.passages[0] for e in examples)
-    if suffix == "csv":
-        with open("a.csv", encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
-        asked = [*("question answer probability confident passage start end".split())]
-        assert list(rows[0]) == [*asked, "Nr", "context", "given_answer", "author"]
-        assert float(rows[0]["probability"]) <= float(rows[1]["probability"])
-        for row in rows:
-            assert row["passage"][int(row["start"]) : int(row["end"])] == row["answer"]
-        assert {row["Nr"]: row["given_answer"] for row in rows} == {"1": "An owl", "2": ""}
-    assert "2 questions, 2 with an answer" in experiments.init(
+    assert all(e.span_text(e.spans[0]) == e.answers["span"][0] for e in examples)
+    assert "2 questions, 2 with an answer, 2 with its position" in experiments.init(
         "again", model="reader", data=f"a.{suffix}", encoder="minilm"
     )
-    assert cli.main(command) == 1  # it may have been corrected
-    assert "written to a new file" in capsys.readouterr().err
+    assert "1 skipped: not answered by `tfmrc predict`" in capsys.readouterr().err
+
+
+def test_a_table_has_every_row_and_column_of_the_input(answered):
+    broken, *rows = answered("a.csv")
+    columns = "question answer probability is_confident passage start end error".split()
+    assert list(broken) == [*columns, "Nr", "context", "given_answer", "author"]
+    assert broken["Nr"] == "3" and "must be text" in broken["error"]
+    assert float(rows[0]["probability"]) <= float(rows[1]["probability"])
+    for row in rows:
+        assert row["passage"][int(row["start"]) : int(row["end"])] == row["answer"]
+    assert {row["Nr"]: row["given_answer"] for row in rows} == {"1": "An owl", "2": ""}
+
+
+def test_a_refusal_is_a_question_without_an_answer(answered):
+    _, *rows = answered("a.csv", "--option", "min_probability=1.0")
+    assert all(not row["answer"] and row["best_guess"] for row in rows)
+    assert [example.answerable for example in read_table("a.csv")] == [False, False]
+    unknown = list(read_table("a.csv", blank_answers="unknown"))
+    assert [example.answerable for example in unknown] == [None, None]
+
+
+def test_a_table_of_answers_is_not_replaced(answered, reader, capsys):
+    answered("a.csv")
+    assert cli.main(["predict", reader, "--input", "q.csv", "--output", "a.csv"]) == 1
+    assert "written to a new file" in capsys.readouterr().err  # it may have been corrected
+
+
+def test_a_corrected_answer_is_located_anew(answered):
+    answered("a.csv")
+    with open("a.csv", encoding="utf-8-sig", newline="") as file:
+        header, *rows = csv.reader(file)
+    for row in rows:
+        row[header.index("answer")] = row[header.index("answer")] and "."
+    with open("b.csv", "w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    assert [example.spans for example in read_table("b.csv")] == [(), ()]
+
+
+def test_several_files_have_one_account(tmp_path):
+    (tmp_path / "a.csv").write_text("id,question,passage,answer\n1,Who?,Owl.,Owl\n2,Who?,Cat.,\n")
+    (tmp_path / "b.jsonl").write_text('{"id": 1, "question": "Why?", "passage": "So."}\n{}\n')
+    rows, account = read_questions([tmp_path / "a.csv", tmp_path / "b.jsonl"], on_error="skip")
+    assert [example.id for example in rows.examples] == ["1"]
+    assert (account.read, account.used, account.skipped) == (3, 1, 1)
+    assert "1 skipped: blank answer (see --blank-answers)" in str(account)
+    assert "also that of line 2 of a.csv" in str(account)
 
 
 def test_blank_answers_of_another_file_mean_what_they_did_in_the_training(

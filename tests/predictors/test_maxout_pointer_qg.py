@@ -150,7 +150,7 @@ def test_an_answer_of_unknown_position_is_in_the_passage_that_contains_it(predic
     assert found.answer_start == passages[2].index("Éala")
 
 
-def test_the_commands_leave_out_questions_without_an_answer_in_a_passage(
+def test_questions_without_an_answer_in_a_passage_get_an_error_and_no_score(
     predictor, tmp_path, capsys
 ):
     predictor.save(tmp_path / "saved")
@@ -165,15 +165,14 @@ def test_the_commands_leave_out_questions_without_an_answer_in_a_passage(
     with eagerly():
         command = ["--input", str(file), "--option", "num_beams=1", "max_length=3"]
         asked = ["predict", str(tmp_path / "saved"), *command, "--output", str(output)]
-        assert cli.main(asked) == 0
-        assert "2 of 3 examples are left out: the model asks about" in capsys.readouterr().err
-        [line] = output.read_text().splitlines()
-        assert json.loads(line)["id"] == "rows.json:1"
-        assert cli.main(["evaluate", str(tmp_path / "saved"), *command]) == 0
-        assert "1 questions" in capsys.readouterr().out
-        file.write_text(json.dumps(rows[1:]))
         assert cli.main(asked) == 1
-        assert "No example has one: the model asks about" in capsys.readouterr().err
+        assert "3 questions read, 1 used; 2 broken" in capsys.readouterr().err
+        first, *others = map(json.loads, output.read_text().splitlines())
+        assert first["id"] == "rows.json:1" and "error" not in first
+        assert all("the model asks about an answer" in line["error"] for line in others)
+        assert cli.main(["evaluate", str(tmp_path / "saved"), *command]) == 0
+        said = capsys.readouterr()
+        assert "1 questions" in said.out and "2 skipped: the model asks about" in said.err
 
 
 @pytest.mark.parametrize("answers", [False, True])

@@ -8,7 +8,6 @@ the exit status 1.
 
 import sys
 from argparse import ArgumentParser, Namespace
-from typing import Any
 
 from tfmrc.cli.parsing import (
     MODEL,
@@ -58,22 +57,18 @@ def run(options: Namespace) -> int:
     if options.engine:
         return _run_ray(options)
     from tfmrc import experiments
-    from tfmrc.data.formats.detect import has_questions
-    from tfmrc.experiments.loaded import open_model
-    from tfmrc.experiments.steps.tables import SHEETS
 
-    usual: dict[str, Any] = {**table_options(options), "options": options_of(options.option)}
-    files = options.run, options.input, options.output
-    is_table = str(options.output).endswith(SHEETS)
-    if not is_table and options.sort:
-        raise ValueError(f"--sort needs a table: --output FILE.csv. Received: {options.output}")
-    known = open_model(options.run).table_options.get("columns") or {}
-    if not has_questions(options.input, {**known, **usual["columns"]}):
-        return 1 if experiments.ask_table(*files, sort=options.sort, **usual) else 0
-    usual |= {"task": options.task, "form": options.format}
-    if is_table:
-        return 1 if experiments.predict_table(*files, sort=options.sort, **usual) else 0
-    return 1 if experiments.predict(*files, **usual) else 0
+    errors = experiments.predict(
+        options.run,
+        options.input,
+        options.output,
+        options=options_of(options.option),
+        task=options.task,
+        form=options.format,
+        sort=options.sort,
+        **table_options(options),
+    )
+    return 1 if errors else 0
 
 
 def _run_ray(options: Namespace) -> int:

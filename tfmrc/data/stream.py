@@ -6,7 +6,7 @@ import sqlite3
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -35,6 +35,9 @@ class RecordError(ValueError):
         field: str. The field that is wrong. Default: None, the whole record.
         id: str. The id of the record. Default: None, the file and the record.
 
+    Attributes:
+        cells: dict from column to value, of a row of a table. Default: {}.
+
     Example:
 
     >>> raise RecordError("missing", path="a.json", record="id 7", field="question")
@@ -57,6 +60,7 @@ class RecordError(ValueError):
         self.record = record
         self.field = field
         self.id = f"{Path(path).name}:{record}" if id is None else id
+        self.cells: Mapping[str, Any] = {}
         super().__init__(": ".join(p for p in (self.path, record, field, message) if p))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -77,7 +81,7 @@ class Account:
     Attributes:
         used: int. Number of examples.
         skipped: int. Number of broken records.
-        left_out: Counter. Number of examples that are not used, by reason.
+        left_out: Counter. Number of other records that are not used, by reason.
         notes: Counter. Number of records that the reader's rules left out or repaired, by reason.
             These are not errors: a question outside the subset, for example.
         errors: list of `RecordError`. The first `MAX_KEPT_ERRORS` errors.
@@ -132,10 +136,9 @@ class Account:
         """Counts a record that the reader's rules leave out or repair."""
         self.notes[what] += 1
 
-    def leave_out(self, why: str, count: int = 1) -> None:
-        """Counts examples that were read and are not used after all."""
-        self.used -= count
-        self.left_out[why] += count
+    def leave_out(self, why: str) -> None:
+        """Counts a record that is not broken, and not used."""
+        self.left_out[why] += 1
 
     def take(self, other: "Account") -> None:
         """Adds the counts and errors of another account, that of an underlying stream."""
@@ -146,7 +149,7 @@ class Account:
 
     def __str__(self) -> str:
         parts = [f"{self.read:,} questions read, {self.used:,} used"]
-        parts += [f"{count:,} skipped: {why}" for why, count in self.left_out.items()]
+        parts += [f"{count:,} skipped: {why}" for why, count in self.left_out.items() if count]
         parts += [f"{self.skipped:,} broken"] * bool(self.skipped)
         parts += [f"{count:,} {what}" for what, count in sorted(self.notes.items())]
         counts = "; ".join(parts)

@@ -18,5 +18,4 @@ from .steps.export import export as export
 from .steps.init import init as init
 from .steps.predict import predict as predict
 from .steps.prepare import prepare as prepare
-from .steps.tables import ask_table as ask_table, predict_table as predict_table
 from .steps.train import train as train

@@ -19,7 +19,6 @@ __all__ = [
     "WINDOW",
     "Asked",
     "answer_all",
-    "askable",
     "digest_of",
     "prediction_of",
     "predictions_of",
@@ -181,39 +180,6 @@ def _length(example: Example) -> int:
     return len(example.question) + sum(map(len, example.passages))
 
 
-def askable(predictor: Any, task: str, examples: Records) -> Iterator[Example | RecordError]:
-    """Yields the examples that a task can predict; says at the end how many are left out.
-
-    A model that asks about an answer which its passage contains gets the passage with the answer.
-    Examples without such an answer are left out, and so are those without any answer for other
-    models that ask about one. For other tasks all examples are returned.
-
-    Args:
-        predictor: A `tfmrc.Predictor`.
-        task: str. Name of a task of the predictor.
-        examples: iterable of `Example`, and of the errors of broken records, which stay.
-
-    Raises:
-        ValueError: If all are left out.
-    """
-    asked, left_out, count = Asked.of(predictor, task), 0, 0
-    for example in examples:
-        count += 1
-        found = asked(example)
-        if found is None:
-            left_out += 1
-        else:
-            yield found
-    if count and left_out == count:
-        raise ValueError(f"No example has one: {asked.reason}. Received: {count:,} examples")
-    if left_out:
-        print(
-            f"{left_out:,} of {count:,} examples are left out: {asked.reason}.",
-            file=sys.stderr,
-            flush=True,
-        )
-
-
 @dataclass(frozen=True)
 class Asked:
     """What a task needs of an example: of a model that asks the answer, maybe in the passage.
@@ -242,21 +208,16 @@ class Asked:
         where = " that a passage contains word by word" if self.located else ""
         return f"the model asks about an answer{where}"
 
-    def or_error(self, example: Example | RecordError) -> Example | RecordError:
+    def __call__(self, example: Example | RecordError) -> Example | RecordError:
         """Returns the example as the model gets it, or an error; an error stays."""
-        found = self(example)
-        return found or RecordError(self.reason, path="", record=example.id, id=example.id)
-
-    def __call__(self, example: Example | RecordError) -> Example | RecordError | None:
-        """Returns the example as the model gets it, or None; an error stays."""
         if isinstance(example, RecordError) or not self.answered:
             return example
-        if not self.located:
-            return example if example.answers else None
-        style = self.style or ""
-        if style not in example.answers:
-            style = next(iter(example.answers), "")
-        return next(iter(with_exact_spans([example], style)), None)
+        found: Example | None = example if example.answers else None
+        if self.located:
+            style = self.style or ""
+            style = style if style in example.answers else next(iter(example.answers), "")
+            found = next(iter(with_exact_spans([example], style)), None)
+        return found or RecordError(self.reason, path="", record=example.id, id=example.id)
 
 
 def _drop_stale(

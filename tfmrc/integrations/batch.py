@@ -96,7 +96,7 @@ class Answerer:
         """Yields a `Prediction` per example, and in the place of a broken record its error."""
         model = _loaded(self.model, self.threads, self._options)
         task = model.predictor.task(self.task).name
-        given = list(map(Asked.of(model.predictor, task).or_error, records))
+        given = list(map(Asked.of(model.predictor, task), records))
         return predictions_of(model.predictor, given, task, model.options, self.batch_size)
 
 

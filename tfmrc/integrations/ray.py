@@ -197,7 +197,7 @@ class Questions(Datasource):
                 yield pa.Table.from_pylist(list(map(self._row, records)), _READ)
 
     def _row(self, record: Example | RecordError) -> dict[str, str]:
-        record = self._asked.or_error(record)
+        record = self._asked(record)
         if isinstance(record, Example):
             digest, example = self._digest(record), record.to_json()
             return {"digest": digest, "id": record.id, "example": example}

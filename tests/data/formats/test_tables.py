@@ -324,6 +324,26 @@ def test_blank_missing_and_numbered_rows_are_alike_in_every_form(tmp_path, name,
     assert [error.field for error in stream.account.errors] == ["question", "context"]
 
 
+def test_marks_between_tabs_that_quote_nothing_swallow_no_rows(tmp_path):
+    rows = [
+        "question\tpassage\tanswer",
+        'How high?\t"Tall Tom is 11 feet high.\t11 feet',
+        'How wide?\tBoard "one" is 20" wide.\t20"',
+        'Who?\t"An owl, ""Éa"".\nIt\tflew."\towl',
+        'What?\tAn owl.\t"An\nowl"',
+        'When?\tIn May.\t"May',
+    ]
+    (tmp_path / "t.tsv").write_text("\n".join(rows))
+    read = {e.question: (*e.passages, *e.answers["span"]) for e in read_table(tmp_path / "t.tsv")}
+    assert read == {
+        "How high?": ('"Tall Tom is 11 feet high.', "11 feet"),
+        "How wide?": ('Board "one" is 20" wide.', '20"'),
+        "Who?": ('An owl, "Éa".\nIt\tflew.', "owl"),
+        "What?": ("An owl.", "An\nowl"),
+        "When?": ("In May.", '"May'),
+    }
+
+
 def test_a_blank_cell_says_that_there_is_no_answer_if_wanted():
     stream = read_table(ROWS, blank_answers="none")
     assert [example.answerable for example in stream] == [True, True, False]
@@ -337,7 +357,7 @@ def test_a_blank_cell_says_that_there_is_no_answer_if_wanted():
         ("t.csv", b"question,context\nWho?\n", "line 2: must have 2 values. Received: 1"),
         ("t.json", b'[{"question": "Who?", "context": "a"}', "the file ends too early"),
         ("t.json", b'{"question": ["a", "b"], "context": ["a"]}', "columns differ in their rows"),
-        ("t.xlsx", b"question,context", "the file is no Excel"),
+        ("t.xlsx", b"question,context", "not an Excel file"),
         ("t.csv.gz", gzip.compress(b"question\nWho?\n" * 9, mtime=0)[:-9], "damaged or cut short"),
     ],
 )  # fmt: skip

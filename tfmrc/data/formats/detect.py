@@ -26,7 +26,7 @@ def read_file(
     columns: Mapping[str, Any] | None = None,
     columns_optional: bool = False,
     labels: Labels = "all",
-    blank_answers: BlankAnswers = "unknown",
+    blank_answers: BlankAnswers | None = None,
     **options: Any,
 ) -> ExampleStream:
     """Reads a file of any known format with the matching reader.
@@ -40,8 +40,8 @@ def read_file(
         split: str or None. Split of NarrativeQA. Default: None, the whole file.
         columns, columns_optional: Columns of a table, see `read_table`. Default: None, False.
         labels: str. What must be right, see `ExampleStream`. Default: "all".
-        blank_answers: str. Whether a blank answer of a table or of SQuAD's form is `"unknown"`, or
-            says that there is `"none"`. Default: "unknown".
+        blank_answers: str or None. Whether a blank answer of a table or of SQuAD's form is
+            `"unknown"`, or means that there is `"none"`. Default: see `read_table`.
         **options: Options of the reader, such as `on_error`.
 
     Returns:
@@ -54,7 +54,7 @@ def read_file(
     name = file_format(path, None if columns_optional else columns)
     if name == "table":
         options |= {"columns": columns, "columns_optional": columns_optional}
-    if name in ("table", "squad"):
+    if blank_answers and name in ("table", "squad"):
         options["blank_answers"] = blank_answers
     if split is not None:
         options["split"] = split

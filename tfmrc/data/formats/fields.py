@@ -47,7 +47,9 @@ class RecordLocation:
     def error(self, message: str, field: str | None = None) -> RecordError:
         """Returns an error with this location."""
         name = None if field is None else self.columns.get(field, field)
-        return RecordError(message, path=self.path, record=self.record, field=name, id=self.id)
+        error = RecordError(message, path=self.path, record=self.record, field=name, id=self.id)
+        error.cells = self.cells
+        return error
 
     def name(self, value: Any) -> str:
         """Returns the id of the record: a text or a number; without one, the file and the row."""

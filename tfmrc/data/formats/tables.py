@@ -1,19 +1,19 @@
 """A user's own questions: CSV, TSV, JSON, Parquet, data frames and lists of dicts."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 from tfmrc.data.example import Example, short
-from tfmrc.data.formats.csv_rows import csv_rows, named_cells
+from tfmrc.data.formats.csv_rows import csv_rows
 from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.formats.json_stream import json_records
 from tfmrc.data.formats.registry import register_format
 from tfmrc.data.formats.rows import BlankAnswers, example_of, plain
+from tfmrc.data.formats.sheets import sheet_rows
 from tfmrc.data.formats.written_values import written_value
 from tfmrc.data.stream import Account, ExampleStream, OnError, RecordError, open_text
 from tfmrc.utils.arguments import suggestion
@@ -34,6 +34,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "query_type": ("query_type",),
     "group": ("group", "title", "document", "document_id", "article"),
 }
+PREDICTED = {"question", "answer", "probability", "is_confident", "passage", "start", "end"}
+"""The columns by which a table of `tfmrc predict` is known."""
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx")
 EXAMPLE = '{"question": "Who flew?", "passage": "An owl flew.", "answer": "An owl"}'
 
@@ -72,16 +74,17 @@ def read_table(
     columns: Columns | None = None,
     style: str = "span",
     on_error: OnError = "raise",
-    blank_answers: BlankAnswers = "unknown",
+    blank_answers: BlankAnswers | None = None,
     columns_optional: bool = False,
 ) -> ExampleStream:
     """Reads a table of questions, one row per question.
 
     The suffix of a file gives its format: `.csv`, `.tsv`, `.json` (a list of objects, also below
     `data`, one object per line, or an object of columns), `.jsonl`, `.ndjson`, `.xlsx` (the first
-    sheet; needs openpyxl) or `.parquet` (needs pyarrow). Text files may be gzipped (`.csv.gz`).
-    Text files are read row by row, Parquet files in batches. If the header of a `.csv` file has no
-    comma, its values are separated by the semicolons or tabs of the header. Names of columns are
+    sheet, as the texts that it shows; needs openpyxl) or `.parquet` (needs pyarrow). Text files
+    may be gzipped (`.csv.gz`). Text files are read row by row, Parquet files in batches. If the
+    header of a `.csv` file has no comma, its values are separated by the semicolons or tabs of the
+    header. Between tabs, a quotation mark that encloses no value is text. Names of columns are
     recognised in capitals, too; rows in which nothing stands are left out.
 
     Fields of a row, which in JSON may differ from row to row:
@@ -116,8 +119,8 @@ def read_table(
         style: str. Answer style. Default: "span".
         on_error: str. `"raise"` raises a `RecordError` at a broken row; `"skip"` counts the row and
             continues. Default: `"raise"`.
-        blank_answers: str. Whether a question with a blank answer is `"unknown"`, or has `"none"`.
-            Default: `"unknown"`.
+        blank_answers: str or None. Whether a question with a blank answer is `"unknown"`, or has
+            `"none"`. Default: unknown; in a table that `tfmrc predict` wrote, none.
         columns_optional: bool. If True, a column of `columns` that the table does not have is left
             out, and its field is found by the recognised names. Default: False.
 
@@ -156,8 +159,15 @@ def read_table(
                 if list(row) != names:  # rows of JSON may leave columns out
                     fields = _fields(row, columns, location, columns_optional, names is None)
                     names = list(row)
-                location.cells, row = row, _canonical(row, fields, location)
-                example = example_of(row, location, account, style, blank_answers)
+                location.cells = row
+                values, blank = _canonical(row, fields, location), blank_answers or "unknown"
+                if PREDICTED <= row.keys() and "answers" not in columns:
+                    if plain(row.get("error")) is not None:
+                        account.leave_out("not answered by `tfmrc predict`")
+                        continue
+                    values["answer_start"] = _predicted_start(row, values)
+                    blank = blank_answers or "none"
+                example = example_of(values, location, account, style, blank)
             except RecordError as error:
                 if names is None:  # the first row: the table has another form
                     raise
@@ -239,39 +249,7 @@ def _json(path: Any, account: Account, columns: Columns) -> Rows:
 
 
 def _excel(path: Any, account: Account, columns: Columns) -> Rows:
-    with optional_import("tfmrc[excel]"):
-        from openpyxl import load_workbook
-    try:
-        sheet = load_workbook(path, read_only=True, data_only=True).worksheets[0]
-    except (BadZipFile, KeyError) as error:
-        raise RecordError(f"the file is no Excel ({error})", path=path, record="file") from error
-    rows = enumerate(sheet.iter_rows(values_only=True), 1)
-    _, header = next(rows, (0, ()))
-    names = ["" if name is None else str(name) for name in header]
-    progress = Progress(f"reading {path}", sheet.max_row or 0, "rows")
-    for number, row in rows:
-        location = RecordLocation(path, f"row {number}", number)
-        progress.update(number)
-        row += (None,) * (len(names) - len(row))  # blank cells at the end may be left out
-        yield location, named_cells(names, row, RecordLocation(path, "header"))
-
-
-def save_sheet(path: str | PathLike[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Writes rows as the only sheet of an Excel file; a text that begins with `=` stays one."""
-    from openpyxl import Workbook
-    from openpyxl.cell import WriteOnlyCell
-
-    book = Workbook(write_only=True)
-    sheet = book.create_sheet()
-
-    def cell(value: Any) -> Any:
-        made = WriteOnlyCell(sheet, value)
-        made.data_type = "s" if isinstance(value, str) else made.data_type
-        return made
-
-    for row in rows:
-        sheet.append([cell(value) for value in row])
-    book.save(path)
+    return sheet_rows(path)
 
 
 def field_columns(
@@ -389,6 +367,14 @@ def _canonical(row: Mapping[str, Any], fields: Fields, location: RecordLocation)
         values = [plain(row.get(flag)) for name, flag in pairs if plain(row.get(name)) is not None]
         result["relevance"] = values if any(value is not None for value in values) else None
     return result
+
+
+def _predicted_start(row: Mapping[str, Any], values: Mapping[str, Any]) -> int | None:
+    """Returns where `tfmrc predict` found the answer; None if it was corrected since."""
+    answer, passage, start = values.get("answers"), values.get("passages"), plain(row["start"])
+    if start is None or not isinstance(answer, str) or not isinstance(passage, str):
+        return None
+    return int(start) if passage.startswith(answer, int(start)) else None
 
 
 def _written(cell: Any, field: str, row: Mapping[str, Any], location: RecordLocation) -> Any:

@@ -11,7 +11,7 @@ from tfmrc.data import Example
 from tfmrc.evaluation import Report, Scores, mean_of_runs, summary
 from tfmrc.evaluation.metrics.rules import check_rules
 from tfmrc.experiments import pictures, run_folder as folders
-from tfmrc.experiments.answering import askable
+from tfmrc.experiments.answering import Asked
 from tfmrc.experiments.classes import check_experiment
 from tfmrc.experiments.examples.files import data_folder
 from tfmrc.experiments.loaded import Loaded, open_model
@@ -291,15 +291,17 @@ def _evaluate_file(
     of_run, usual = model.settings, model.table_options
     rows, account = read_questions(questions, labels="texts", usual=usual, **reading)
     examples = list(rows.examples)
-    account.print(questions.name)
-    if not any(example.answers for example in examples):
-        raise ValueError(f"Scores need answers. Received: none in {questions}")
     predictor, chosen, digest = model.predictor, model.options, model.digest
     styles = tuple(dict.fromkeys(task.style for task in predictor.tasks if task.style is not None))
     examples = _in_style(examples, styles)
     if all(task.target == "question" for task in predictor.tasks):
-        asked = askable(predictor, predictor.tasks[0].name, examples)
-        examples = [example for example in asked if isinstance(example, Example)]
+        asked = Asked.of(predictor, predictor.tasks[0].name)
+        examples = [one for one in map(asked, examples) if isinstance(one, Example)]
+        account.left_out[asked.reason] = account.used - len(examples)
+        account.used = len(examples)
+    account.print(questions.name)
+    if not any(example.answers for example in examples):
+        raise ValueError(f"Scores need answers. Received: none in {questions}")
     source = Source("examples", styles, test=str(questions), title="own data", rules=rules)
     prefixes = {} if of_run is None else of_run.evaluation.prefixes
     name = model.name

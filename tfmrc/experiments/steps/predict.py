@@ -1,20 +1,24 @@
 """Predicts the examples of a file with a run or another predictor."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
 from tfmrc.data import Example, RecordError
+from tfmrc.data.formats.detect import has_questions
 from tfmrc.evaluation import Prediction
 from tfmrc.experiments.answering import (
     WINDOW,
-    askable,
+    Asked,
     predictions_of,
     write_answers,
 )
-from tfmrc.experiments.loaded import open_model
+from tfmrc.experiments.loaded import Loaded, open_model
+from tfmrc.experiments.steps.tables import ask_table, predict_table
 from tfmrc.experiments.tables.reading import Reading, read_questions
+from tfmrc.experiments.tables.writing import SHEETS, new_table
 from tfmrc.predictors.results.result import best_guess
 from tfmrc.utils.pipes import print_json, print_text
 from tfmrc.utils.progress import show_progress
@@ -33,19 +37,23 @@ def predict(
     options: Mapping[str, Any] | None = None,
     task: str | None = None,
     form: Form | None = None,
+    sort: bool = False,
     **reading: Unpack[Reading],
 ) -> list[RecordError]:
-    """Predicts the examples of a file, of which nothing but question and passages must be right.
+    """Predicts the examples of a file, of which only question and passages must be right.
+
+    About the passages of a table without questions, a model that asks is asked.
 
     Args:
         folder: str or path. A run, a saved predictor or a reader of Hugging Face.
         questions: str or path. A file of any format of `tfmrc.data.read_file`: a table (CSV, TSV,
             JSON, Parquet) with `question` and `passage`, or with the columns that the run's own
             table has; tfmrc's JSON lines; or an official format.
-        output: str, path or None. File of predictions, one JSON object per line. The file of an
-            interrupted command is continued: predictions of the same model, options and examples
-            are not computed again. A file with other content is left unchanged. Default: standard
-            output.
+        output: str, path or None. File of predictions, one JSON object per line, or a new table
+            (`.csv`, `.tsv` or `.xlsx`), which `tfmrc init` reads as training data: see `row_of` of
+            `tfmrc.experiments.tables.writing`. The file of an interrupted command is continued:
+            predictions of the same model, options and examples are not computed again. A file with
+            other content is left unchanged. Default: standard output.
         options: dict or None. Options of the predictor, such as `num_beams`, beside those of a
             run's settings; `dtype` for a reader of Hugging Face. Default: None.
         task: str or None. Name of a task of the predictor; for Masque a style. Default: the first
@@ -53,6 +61,7 @@ def predict(
         form: str or None. Format of standard output: `answers` (only the texts), `full` (JSON
             lines) or `squad` (one JSON object from id to text). Default: the texts on a terminal,
             JSON lines elsewhere.
+        sort: bool. Whether the least certain answers of a table come first. Default: False.
         **reading: As of `tfmrc.experiments.evaluate`; but by default a broken record gets an
             `error` in place of an answer (`on_error="skip"`).
 
@@ -65,42 +74,43 @@ def predict(
         ValueError: If the run is not trained, the task is unknown, a line is broken, two examples
             have the same id, or `output` is the input or has other content.
     """
-    if output is not None:
-        if form not in (None, "full"):
-            raise ValueError(f"A file holds the full form. Received: --format {form}")
-        _check_output(Path(output), Path(questions))
+    is_table = str(output).endswith(SHEETS)
+    if sort and not is_table:
+        raise ValueError(f"--sort needs a table: --output FILE.csv. Received: --output {output}")
+    if output is not None and form not in (None, "full"):
+        raise ValueError(f"A file holds the full form. Received: --format {form}")
+    target = None if output is None else _target(Path(output), Path(questions), is_table)
     model = open_model(folder, options)
     reading["on_error"] = reading.get("on_error") or "skip"
     usual = model.table_options
-    rows, account = read_questions(questions, labels="none", usual=usual, **reading)
-    predictor, name = model.predictor, model.predictor.task(task).name
-
-    def read() -> Iterator[Example | RecordError]:
-        return askable(predictor, name, rows)
-
-    if output is not None:
-        write_answers(
-            predictor,
-            read,
-            Path(output),
-            task=name,
-            options=model.options,
-            batch_size=model.batch_size,
-            model=model.digest,
-        )
+    if has_questions(questions, reading.get("columns") or usual.get("columns") or {}):
+        rows, account = read_questions(questions, labels="none", usual=usual, **reading)
+        read = partial(rows.mapped, Asked.of(model.predictor, model.predictor.task(task).name))
+        if target is None:
+            _print(model, read(), task, form)
+        else:
+            lines = target.with_name(f"{target.name}.jsonl") if is_table else target
+            write_answers(
+                model.predictor,
+                read,
+                lines,
+                task=model.predictor.task(task).name,
+                options=model.options,
+                batch_size=model.batch_size,
+                model=model.digest,
+            )
+            if is_table:
+                predict_table(rows, read(), lines, target, sort)
     else:
-        is_terminal = sys.stdout.isatty()
-        window = None if is_terminal else WINDOW  # somebody waits
-        predictions = predictions_of(
-            predictor, read(), name, model.options, model.batch_size, window
-        )
-        with show_progress(not is_terminal):
-            _print(predictions, form or ("answers" if is_terminal else "full"))
+        account = ask_table(model, questions, target, sort, reading)
     account.print(Path(questions).name)
     return account.errors
 
 
-def _check_output(output: Path, questions: Path) -> None:
+def _target(output: Path, questions: Path, is_table: bool) -> Path:
+    """Returns the path of the output, which must be a new table or a file of predictions."""
+    if is_table:
+        return new_table(output)
     if output.exists() and not output.is_file():
         raise ValueError(
             "The output is read again to resume, which needs a file; without --output the "
@@ -108,17 +118,28 @@ def _check_output(output: Path, questions: Path) -> None:
         )
     if output.exists() and questions.exists() and output.samefile(questions):
         raise ValueError(f"The output would replace the input. Received: --output {output}")
+    return output
 
 
-def _print(predictions: Iterable[Prediction], form: Form) -> None:
-    if form == "squad":  # where an empty text means "no answer"
-        print_json({one.id: one.answer if _is_confident(one) else "" for one in predictions})
-        return
-    for one in predictions:
-        if form == "answers":
-            print_text(one.answer if _is_confident(one) else best_guess(one.answer))
-        else:
-            print_json(one.to_json(), indent=None)
+def _print(
+    model: Loaded, records: Iterable[Example | RecordError], task: str | None, form: Form | None
+) -> None:
+    """Prints the predictions."""
+    is_terminal = sys.stdout.isatty()
+    window = None if is_terminal else WINDOW  # somebody waits
+    name, form = model.predictor.task(task).name, form or ("answers" if is_terminal else "full")
+    with show_progress(not is_terminal):
+        predictions = predictions_of(
+            model.predictor, records, name, model.options, model.batch_size, window
+        )
+        if form == "squad":  # where an empty text means "no answer"
+            print_json({one.id: one.answer if _is_confident(one) else "" for one in predictions})
+            return
+        for one in predictions:
+            if form == "answers":
+                print_text(one.answer if _is_confident(one) else best_guess(one.answer))
+            else:
+                print_json(one.to_json(), indent=None)
 
 
 def _is_confident(prediction: Prediction) -> bool:

@@ -1,6 +1,6 @@
 """The one reading of a user's table: the same options and the same account of rows everywhere."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
@@ -21,6 +21,8 @@ class Reading(TypedDict, total=False):
     on_error: OnError | None
 
 
+Record = Example | RecordError
+
 BLANK = "blank answer (see --blank-answers)"
 
 
@@ -38,12 +40,13 @@ class Rows:
     stream: ExampleStream
     account: Account
 
-    def __iter__(self) -> Iterator[Example | RecordError]:
+    def __iter__(self) -> Iterator[Record]:
         self.account.clear()
         for record in self.stream.records(self.account):
             if isinstance(record, RecordError) or self.account.labels == "none" or _known(record):
                 yield record
             else:
+                self.account.used -= 1
                 self.account.leave_out(BLANK)
 
     @property
@@ -51,10 +54,22 @@ class Rows:
         """The examples, without the errors of broken rows."""
         return (record for record in self if isinstance(record, Example))
 
-    @property
-    def cells(self) -> Mapping[str, Any]:
-        """The cells of the latest row by column; none if the file is not a table."""
-        return getattr(self.account.location, "cells", {})
+    def cells_of(self, record: Record) -> Mapping[str, Any]:
+        """Returns the cells of the latest row by column; none if the file is not a table."""
+        known = record if isinstance(record, RecordError) else self.account.location
+        return getattr(known, "cells", {})
+
+    def mapped(self, function: Callable[[Example], Record]) -> Iterator[Record]:
+        """Yields the results of a function of examples; an error counts as that of a broken row."""
+        for record in self:
+            found = function(record) if isinstance(record, Example) else record
+            if found is record or isinstance(found, Example):
+                yield found
+                continue
+            found.cells = self.cells_of(record)
+            self.account.used -= 1
+            self.account.error(found)
+            yield from self.account.new_errors()
 
 
 def _known(example: Example) -> bool:
@@ -110,7 +125,7 @@ def read_questions(
             file,
             columns=columns or usual.get("columns"),
             columns_optional=not columns,
-            blank_answers=blank_answers or usual.get("blank_answers", "unknown"),
+            blank_answers=blank_answers or usual.get("blank_answers"),
         )
         for file in several
     ]

@@ -50,15 +50,15 @@ def deserialized(value: Any, custom_objects: Any = None) -> Any:
 def symbolic_inputs(shapes: Mapping[str, Sequence[int | None]]) -> dict[str, keras.KerasTensor]:
     """Returns inputs of a functional model, without the batch in their shapes.
 
-    Names that end with `ids`, `characters` or `pieces` are int32, masks boolean, others float32.
+    Features, exact matches and true relevance are float32, masks boolean, others int32.
 
     Example:
         >>> symbolic_inputs({"passage_ids": (None,), "answer_mask": (None,)})["passage_ids"].dtype
         'int32'
     """
-    dtypes = {"ids": "int32", "characters": "int32", "pieces": "int32", "mask": "bool"}
+    dtypes = {"features": "float32", "match": "float32", "gold": "float32", "mask": "bool"}
     return {
-        name: keras.Input(shape, dtype=dtypes.get(name.rpartition("_")[2], "float32"), name=name)
+        name: keras.Input(shape, dtype=dtypes.get(name.rpartition("_")[2], "int32"), name=name)
         for name, shape in shapes.items()
     }
 

@@ -50,8 +50,6 @@ def start(*arguments: object, **variables: str) -> subprocess.Popen[bytes]:
 
 
 _ready: Connection | None = None
-cpu_seconds_of_forks = 0.0
-"""What `forked` has taken so far; the processes are not children of this one."""
 
 
 def forked(*arguments: object) -> str:
@@ -61,17 +59,15 @@ def forked(*arguments: object) -> str:
     be given other devices, and can still be forked. It is forked from the one of `keep_one_ready`,
     which saves the seconds of the imports; where there is none, `run` starts a new Python.
     """
-    global cpu_seconds_of_forks
     if _ready is None:
         return run(*arguments)
     with tempfile.TemporaryDirectory() as folder:
         _ready.send((list(map(str, arguments)), folder))
-        status, seconds = _ready.recv()
-        cpu_seconds_of_forks += seconds
-        said, errors = (Path(folder, name).read_text() for name in ("stdout", "stderr"))
+        status = _ready.recv()
+        output, errors = (Path(folder, name).read_text() for name in ("stdout", "stderr"))
     if status:
         raise RuntimeError(f"{arguments} ended with {status}:\n{errors[-6000:]}")
-    return said.strip()
+    return output.strip()
 
 
 def keep_one_ready(*pipes: Connection) -> None:
@@ -91,9 +87,7 @@ def keep_one_ready(*pipes: Connection) -> None:
                 if process == 0:
                     other.close()
                     _become(arguments, folder)
-                _, status, usage = os.wait4(process, 0)
-                seconds = usage.ru_utime + usage.ru_stime
-                other.send((os.waitstatus_to_exitcode(status), seconds))
+                other.send(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
         os._exit(0)
     other.close()
 

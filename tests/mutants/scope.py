@@ -55,10 +55,14 @@ _EXCLUDED = re.compile(
 
 
 def modules(root: Path = ROOT) -> list[str]:
-    """Returns the modules in scope below a folder; `__init__.py` only imports."""
+    """Returns the modules in scope below a folder that compute something."""
     paths = [root / each for each in ROOTS]
     files = [file for path in paths for file in ([path] if path.is_file() else path.glob("*.py"))]
-    return sorted(str(file.relative_to(root)) for file in files if file.name != "__init__.py")
+    return sorted(
+        str(file.relative_to(root))
+        for file in files
+        if file.name not in ("__init__.py", "typing.py")
+    )
 
 
 def tests_of(module: str) -> tuple[str, ...]:

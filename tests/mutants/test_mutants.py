@@ -1,7 +1,5 @@
 """The lists of `make mutants` and the table that it prints."""
 
-import pytest
-
 from tests.mutants import report, scope
 
 
@@ -22,36 +20,6 @@ def test_lines_of_equivalent_mutants_are_still_there():
     reasons = report.equivalents()
     assert [key for key in reasons if key[1] not in lines[key[0]]] == []
     assert all(key[1] != key[2] and reason for key, reason in reasons.items())
-
-
-@pytest.mark.parametrize(
-    ("operator", "excluded"),
-    [
-        ("core/NumberReplacer", False),
-        ("core/ReplaceBinaryOperator_Add_Sub", False),
-        ("core/ReplaceBinaryOperator_Add_BitOr", True),
-        ("core/ReplaceBinaryOperator_BitOr_BitAnd", False),
-        ("core/ReplaceBinaryOperator_BitOr_Add", True),
-        ("core/ReplaceComparisonOperator_Eq_Is", True),
-        ("core/ReplaceComparisonOperator_Is_IsNot", False),
-        ("core/ReplaceComparisonOperator_Lt_LtE", False),
-        ("core/ReplaceUnaryOperator_USub_Not", True),
-        ("core/ReplaceUnaryOperator_Delete_USub", False),
-    ],
-)
-def test_operators(operator, excluded):
-    assert scope.is_excluded(operator) is excluded
-
-
-def test_mutants_that_say_nothing():
-    source = "def f(x: int | None = 1) -> str | None:\n    y: int | str = x + 1\n    return y\n"
-    where = [
-        source.split("\n")[line - 1][column:end] for (line, column), (_, end) in
-        sorted(scope.annotations(source))
-    ]  # fmt: skip
-    assert where == ["int | None", "str | None", "int | str"]
-    assert scope.says_nothing("x = 1", "x =  1") and scope.says_nothing("x = 1", "x = =")
-    assert not scope.says_nothing("x = 1", "x = 2")
 
 
 def test_report():

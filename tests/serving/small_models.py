@@ -1,11 +1,15 @@
-"""Small SavedModels that are written and loaded in a moment, for the life cycle of servers."""
+"""Small SavedModels that are written and loaded in a moment, and servers of them."""
 
 import json
+import subprocess
+import sys
 import threading
 import time
+from contextlib import contextmanager
 
 import tensorflow as tf
 
+from tests import fresh_python
 from tfmrc.storage.manifest import EXPORT_FORMAT, write_manifest
 from tfmrc.storage.warmup import write_warmup_requests
 
@@ -165,3 +169,22 @@ def wait_until(condition):
     """Waits until a function returns True; the test's own limit ends it."""
     while not condition():
         time.sleep(0.005)
+
+
+@contextmanager
+def served(models, *words):
+    """Runs `tfmrc serve`; yields the process, and its addresses of REST and gRPC."""
+    words = [sys.executable, "-m", "tfmrc", "serve", models, "--port=0", "--grpc-port=0", *words]
+    with subprocess.Popen(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=fresh_python.ROOT,
+        env=fresh_python.environment(),
+    ) as process:
+        try:
+            lines = [process.stdout.readline().split() for _ in range(4)]
+            yield process, lines[1][-1], lines[2][-1]
+        finally:
+            process.kill()

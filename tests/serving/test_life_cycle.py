@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from tests.serving.command import command
 from tests.serving.small_models import (
     Gate,
+    served,
     wait_until,
     write_broken,
     write_echo,
@@ -20,7 +20,6 @@ from tests.serving.small_models import (
     write_words,
 )
 from tfmrc.serving import Client, Limits, Server
-from tfmrc.serving.model_manager import plan
 
 TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
 
@@ -88,22 +87,6 @@ def test_a_new_version_replaces_the_old_one_after_its_last_request(models, versi
         shutil.rmtree(models / "echo" / "1")
         server.manager.poll()
         assert states(server) == {"2": "AVAILABLE"}
-
-
-@pytest.mark.parametrize(
-    ("found", "served", "expected"),
-    [
-        ({"a": [2, 1]}, {}, ([("a", 2)], [])),
-        ({"a": [2, 1]}, {"a": {1: "AVAILABLE"}}, ([("a", 2)], [])),
-        ({"a": [2, 1]}, {"a": {1: "AVAILABLE", 2: "END"}}, ([("a", 2)], [])),
-        ({"a": [2, 1]}, {"a": {1: "AVAILABLE", 2: "AVAILABLE"}}, ([], [("a", 1)])),
-        ({"a": [1]}, {"a": {1: "UNLOADING", 2: "AVAILABLE"}}, ([("a", 1)], [])),
-        ({"a": []}, {"a": {1: "AVAILABLE", 2: "END"}}, ([], [("a", 1)])),
-        ({}, {"a": {1: "AVAILABLE"}}, ([], [("a", 1)])),
-    ],
-)
-def test_the_plan(found, served, expected):
-    assert plan(found, served) == expected
 
 
 def test_no_request_fails_while_versions_change(models, versions):
@@ -271,7 +254,7 @@ def test_a_signal_finishes_running_requests_and_a_second_one_does_not(tmp_path, 
     write_endless(tmp_path / "endless")
     limits = [f"{name}={TIMEOUT}" for name in ("drain_seconds", "seconds")]
     limits.append(f"grace_seconds={1 if signals == 1 else 0}")
-    with ThreadPoolExecutor() as threads, command(tmp_path, "--limit", *limits) as started:
+    with ThreadPoolExecutor() as threads, served(tmp_path, "--limit", *limits) as started:
         process, url, _ = started
         with Client("endless", url, timeout=TIMEOUT, retries=0) as client:
             client.run({"steps": [1]})

@@ -15,9 +15,8 @@ import tensorflow as tf
 from tensorflow_serving.apis.predict_pb2 import PredictRequest
 from tensorflow_serving.apis.prediction_service_pb2_grpc import PredictionServiceStub
 
-from tests.serving.command import command
 from tests.serving.predictors import REQUEST
-from tests.serving.small_models import write_echo
+from tests.serving.small_models import served, write_echo
 from tfmrc.serving import Client, Server
 
 pytestmark = pytest.mark.usefixtures("exports_once")
@@ -156,7 +155,7 @@ def mib(process):
 def test_10000_mixed_requests_and_flat_memory(exported, answer_arrays, tmp_path):
     shutil.copytree(exported, tmp_path / "hills" / "7")
     write_echo(tmp_path / "echo", 1)
-    with command(tmp_path, "--no-access-log") as (process, *urls):
+    with served(tmp_path, "--no-access-log") as (process, *urls):
         load = Load(*urls, answer_arrays)
         sizes = []
         for seed in range(20):

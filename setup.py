@@ -113,6 +113,7 @@ setup(
             "**/*.json",
             "**/*.jsonl",
             "**/*.txt",
+            "**/*.yaml",
             "**/*.jsonl.gz",
             "data/handbook_files/**/*",
             "data/squad_files/*",

@@ -186,6 +186,25 @@ def test_parts_are_drawn_by_document_where_there_are_enough(documents, by, tmp_p
     assert by == "example" or not (named[0] & named[1] or named[2] & (named[0] | named[1]))
 
 
+def test_several_files_are_trained_on_and_another_one_is_tested(table, tmp_path):
+    """Each file has a form of its own."""
+    lines = [json.dumps({**row, "question": f"When? {row['question']}"}) for row in rows()]
+    (tmp_path / "more.jsonl").write_text("\n".join(lines))
+    qa = {"id": "1", "question": "Who?", "answers": [{"text": "An owl", "answer_start": 0}]}
+    article = {"title": "Owls", "paragraphs": [{"context": "An owl flew.", "qas": [qa]}]}
+    (tmp_path / "test.json").write_text(json.dumps({"version": "1.1", "data": [article]}))
+    command = ["init", "mine", "--model", "san", "--data", str(table), "more.jsonl"]
+    assert cli.main([*command, "--test", "test.json", "--on-error", "skip"]) == 0
+    experiment = experiments.read_settings("mine.yaml")
+    files = [(source.format, source.train, source.test) for source in experiment.sources]
+    table, more, test = (str(tmp_path / name) for name in ("mine.csv", "more.jsonl", "test.json"))
+    assert files == [("table", table, None), ("table", more, None), ("squad", None, test)]
+    assert {source.options["on_error"] for source in experiment.sources} == {"skip"}
+    parts = splits(Plan(experiment, Path("run")))
+    assert sum(len([*part.train, *part.held_out]) for part in parts) == 64
+    assert [len([*part.tested]) for part in parts] == [0, 0, 1]
+
+
 @pytest.mark.parametrize("name", ["no", "runs #2"])
 def test_any_name_is_a_text(name, table):
     experiments.init(name, model="san", data=table)
@@ -204,6 +223,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(table, tmp_path):
     blind.write_text("question,passage\nWho?,An owl.\n")
     refused(ValueError, "no row has one. Expected a column `answer`", data=blind)
     refused(ValueError, "no answers of the style span, so nothing could be", test=blind)
+    refused(ValueError, "is a training file", test=table)
     free = tmp_path / "free.csv"
     free.write_text("question,passage,answer\nWho?,An owl.,Nobody\nWho?,It flew.,A bird\n")
     refused(ValueError, "none of the 2 does. `--model masque` writes", data=free)

@@ -129,7 +129,7 @@ def _fixed_seeds(model):
 @pytest.mark.parametrize(
     ("settings", "start", "message"),
     [
-        ((), "nowhere", "`start_from` is not the folder of a trained model"),
+        ((), "nowhere", "`start_from` must be the folder of a trained model"),
         (("sources.0.styles=[qa]",), "one", r"which has \('span',\). Received: sources.styles="),
         (("model.name=Masque", "model.preset=masque_small"), "one", "SAN"),
         (("training.frozen=[encodr]",), "one", "has no layer.*encodr"),

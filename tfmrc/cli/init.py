@@ -1,6 +1,6 @@
-"""Write a recipe for your own file of questions.
+"""Write a recipe for your own questions.
 
-The recipe trains a model on the file: CSV, TSV, JSON, Excel, Parquet, SQuAD or another
+The recipe trains a model on your files: CSV, TSV, JSON, Excel, Parquet, SQuAD or another
 official form.
 """
 
@@ -14,11 +14,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         required=True,
-        help="san: finds the answer in a passage; masque: writes the answer from several passages; "
-        "maxout_pointer_qg: asks questions; daanet: answers and asks; extractive_reader or "
-        "reader: finds the answer with a pretrained encoder",
+        help="reader: finds the answer with a pretrained encoder; san: finds the answer in a "
+        "passage; masque: writes the answer from several passages; maxout_pointer_qg: asks "
+        "questions; daanet: answers and asks",
     )
-    parser.add_argument("--data", required=True, metavar="FILE", help="the questions to train on")
+    parser.add_argument(
+        "--data", required=True, nargs="+", metavar="FILE", help="the questions to train on"
+    )
     parser.add_argument("--test", metavar="FILE", help="the questions to report on")
     share = "without --test: share of the questions to report on (0.2)"
     parser.add_argument("--test-share", type=float, default=0.2, metavar="SHARE", help=share)
@@ -34,7 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> None:
     from tfmrc import experiments
 
-    path = experiments.init(
+    summary = experiments.init(
         options.name,
         model=options.model,
         data=options.data,
@@ -43,4 +45,4 @@ def run(options: Namespace) -> None:
         encoder=options.encoder,
         **table_options(options),
     )
-    print(path)
+    print(summary)

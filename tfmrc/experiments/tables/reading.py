@@ -138,6 +138,12 @@ def read_questions(
     return Rows(ExampleStream(read, on_error), account), account
 
 
+def taken_options(kind: str, options: Reading) -> dict[str, Any]:
+    """Returns those of the given options that the reader of a format takes."""
+    parameters = signature(find_format(kind).reader).parameters
+    return {name: value for name, value in options.items() if value and name in parameters}
+
+
 def with_table_options(experiment: Experiment, **options: Unpack[Reading]) -> Experiment:
     """Returns the experiment with these options in place of those of its sources.
 
@@ -152,10 +158,9 @@ def with_table_options(experiment: Experiment, **options: Unpack[Reading]) -> Ex
     given = {name: value for name, value in options.items() if value}
     sources, left = [], set(given)
     for source in experiment.sources:
-        has = set(signature(find_format(source.format).reader).parameters) & set(given)
-        chosen = {name: given[name] for name in has}
-        sources.append(replace(source, options={**source.options, **chosen}) if has else source)
-        left -= has
+        taken = taken_options(source.format, options)
+        sources.append(replace(source, options={**source.options, **taken}) if taken else source)
+        left -= taken.keys()
     if left:
         name = min(left)
         raise ValueError(

@@ -3,14 +3,22 @@
 import math
 from collections import defaultdict
 
+MARKS = " .,;:!?'\"()"
 
-def best_answers(windows, count, max_length, align=True):
+
+def comparable(text):
+    text = " ".join(text.lower().split())
+    return text.strip(MARKS) or text
+
+
+def best_answers(windows, passages, count, max_length, align=True):
     """The best spans of one question.
 
     Args:
         windows: list of dict, one per window: `passage`, and per subword `begin`, `end` (scores),
             `span` (characters, None outside the passage) and `word` (characters of the whole word).
             The first subword is [CLS].
+        passages: list of str.
 
     Returns:
         `[(probability, passage, start, end)]`, and the probability of "no answer".
@@ -34,6 +42,21 @@ def best_answers(windows, count, max_length, align=True):
                     own[key] += math.exp(score)
         for key, probability in own.items():
             answers[key] = max(probability, answers.get(key, 0.0))
-    ranked = sorted(((p, *key) for key, p in answers.items()), reverse=True)[:count]
+    # The best place of a text in each passage counts, and passages add up.
+    places = defaultdict(dict)
+    for probability, passage, start, end in sorted((p, *key) for key, p in answers.items()):
+        places[comparable(passages[passage][start:end])][passage] = (
+            probability,
+            passage,
+            start,
+            end,
+        )
+    ranked = sorted(
+        (
+            (sum(place[0] for place in own.values()), *max(own.values())[1:])
+            for own in places.values()
+        ),
+        reverse=True,
+    )[:count]
     p_none = math.exp(none["begin"][0] - total["begin"] + none["end"][0] - total["end"])
     return ranked, p_none

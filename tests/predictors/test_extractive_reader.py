@@ -37,7 +37,7 @@ def test_spans_of_all_windows_and_passages(predictor, align, without_graphs):
     outputs = predictor.run("serving_default", REQUEST, **options)
     for row, (question, passages) in enumerate(zip(*REQUEST.values(), strict=True)):
         windows = windows_of(predictor, question, passages)
-        expected, none = best_answers(windows, 6, 5, align)
+        expected, none = best_answers(windows, passages, 6, 5, align)
         count = len(expected)
         names = ("probabilities", "answer_passages", "starts", "ends")
         result = list(zip(*(outputs[name][row, :count].tolist() for name in names), strict=True))
@@ -66,6 +66,28 @@ def test_the_size_of_chunks_changes_no_score(predictor, monkeypatch):
         for result in results:
             expected = np.array(predictor.model.scores(one))[0]
             np.testing.assert_allclose(result[row, :length], expected, atol=1e-5)
+
+
+def test_the_shares_of_equal_answers_add_up(predictor, without_graphs):
+    """In one passage, and in passages that repeat it or a part of it."""
+    question, passage = "Who named the mill?", "Mills, owls. It is the hill."
+    options = {"num_return_sequences": 50}
+    one, three = (
+        predictor.answer(question=question, passages=[passage, *others], **options)
+        for others in ((), ("MILLS,  owls. It is the hill.", "a", passage))
+    )
+    assert three.text.lower() == one.text.lower() and three.passage in (0, 3)
+    several = predictor.run(
+        "serving_default", {"question": [question], "passages": [[passage] * 3]}, **options
+    )
+    alone = predictor.run("serving_default", {"question": [question], "passages": [[passage]]})
+    odds = [
+        found["probability"][0] / (1 - found["answerable_probability"][0])
+        for found in (alone, several)
+    ]
+    assert odds[1] == pytest.approx(3 * odds[0], rel=1e-3)
+    texts = [" ".join(each.text.lower().split()) for each in (three, *three.alternatives)]
+    assert len(texts) > 5 and len(set(texts)) == len(texts)
 
 
 def test_no_answer(predictor, without_graphs):
@@ -101,7 +123,7 @@ def test_an_ensemble_reads_by_the_mean_of_its_members_scores(predictor, tmp_path
         first | {name: (first[name] + second[name]) / 2 for name in ("begin", "end")}
         for first, second in zip(*windows, strict=True)
     ]
-    expected, none = best_answers(mean, 3, 5)
+    expected, none = best_answers(mean, REQUEST_OF_LONG[1], 3, 5)
     outputs = together.run("serving_default", REQUEST, num_return_sequences=3)
     np.testing.assert_allclose(outputs["probabilities"][0], [e[0] for e in expected], rtol=1e-4)
     assert outputs["starts"][0].tolist() == [e[2] for e in expected]

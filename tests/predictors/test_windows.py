@@ -9,34 +9,34 @@ from tfmrc.predictors.spans.windows import best_spans, over_windows, segment_log
 
 @pytest.mark.parametrize("add", [segment_logsumexp, tf.math.unsorted_segment_sum])
 def test_best_spans_of_questions(add):
-    """The second window gives the span 3 to 4 again, with a greater score; passage 1 not."""
-    row = tf.constant([0, 0, 1, 4])  # of 3 questions with 2 passages; question 1 has no window
-    starts = tf.constant([[3, 1], [3, 5], [3, 9], [0, 0]])
-    ends = tf.constant([[4, 1], [4, 5], [4, 9], [1, 1]])
-    scores = tf.constant([[0.2, 0.1], [0.7, 0.3], [0.5, 0.4], [0.3, 0.4]])
+    """Of 3 questions with 2 passages; the second one has no window."""
+    texts = tf.constant(["An owl and an ant.", "The OWL.", "", "", "A bee", ""])
+    row = tf.constant([0, 0, 1, 4])
+    starts = tf.constant([[3, 11], [3, 0], [4, 0], [2, 2]])
+    ends = tf.constant([[6, 17], [6, 2], [8, 3], [5, 5]])
+    scores = tf.constant([[0.2, 0.1], [0.4, 0.3], [0.5, 0.1], [0.3, 0.4]])
     valid = tf.constant([[True, True], [True, True], [True, False], [True, True]])
     if add is segment_logsumexp:
         scores = tf.math.log(scores)
-    best = best_spans(
-        row, starts, ends, scores, valid, num_passages=2, num_questions=3, count=2, add=add
-    )
-    assert best.row.numpy().tolist() == [[0, 1], [-1, -1], [4, -1]]
-    assert best.starts.numpy().tolist() == [[3, 3], [-1, -1], [0, -1]]
-    assert best.ends.numpy().tolist() == [[4, 4], [-1, -1], [1, -1]]
-    expected = np.array([[0.7, 0.5], [0.0, 0.0], [0.7, 0.0]])  # 0.3 + 0.4 for the same characters
+    best = best_spans(texts, row, starts, ends, scores, valid, num_questions=3, count=2, add=add)
+    # owl: of two windows the better one, and the other passage; there is its best place.
+    assert best.row.numpy().tolist() == [[1, 0], [-1, -1], [4, -1]]
+    assert best.starts.numpy().tolist() == [[4, 0], [-1, -1], [2, -1]]
+    assert best.ends.numpy().tolist() == [[8, 2], [-1, -1], [5, -1]]
+    expected = np.array([[0.9, 0.3], [0.0, 0.0], [0.7, 0.0]])  # 0.3 + 0.4 for the same characters
     if add is segment_logsumexp:
         expected = np.log(expected, where=expected > 0, out=np.zeros_like(expected))
-    np.testing.assert_allclose(best.score, expected, rtol=1e-6)
-    assert best.window.numpy().tolist() == [1, -1, 3]
+    np.testing.assert_allclose(best.score, expected, rtol=1e-5)
+    assert best.window.numpy().tolist() == [2, -1, 3]
 
 
 def test_spans_far_from_each_other_are_not_taken_for_one():
     """In 32 bits, the start times the 131,072 possible ends would be 0 for both."""
     starts, ends = tf.constant([[0, 32_768, 131_070]]), tf.constant([[32_770, 32_770, 131_071]])
+    text = "".join(map(chr, range(0x4E00, 0x4E00 + 20_000))) * 7
     best = best_spans(
-        tf.zeros([1], tf.int32), starts, ends, tf.constant([[0.3, 0.2, 0.1]]),
-        tf.fill([1, 3], True), num_passages=1, num_questions=1, count=3,
-        add=tf.math.unsorted_segment_sum,
+        tf.constant([text]), tf.zeros([1], tf.int32), starts, ends, tf.constant([[0.3, 0.2, 0.1]]),
+        tf.fill([1, 3], True), num_questions=1, count=3, add=tf.math.unsorted_segment_sum,
     )  # fmt: skip
     assert best.starts.numpy().tolist() == [[0, 32_768, 131_070]]
 

@@ -1,5 +1,6 @@
 """Windows of an extractive reader beside those of the package `tokenizers`; training batches."""
 
+import unicodedata
 from functools import partial
 
 import numpy as np
@@ -11,6 +12,7 @@ from tfmrc import encoders, preprocessing
 from tfmrc.data import Example, Span
 from tfmrc.encoders.hugging_face.families import FAMILIES
 from tfmrc.encoders.hugging_face.tokenizer_files import tokenizer_files
+from tfmrc.text.code_points import ends_with_marks
 
 PIECES = ["who", "flew", "the", "owl", "##s", "a", "hill", ".", "?", "'", "mill", "##er"]
 QUESTIONS = ["Who flew?", "", "The owls' mill?"]
@@ -181,3 +183,29 @@ def test_only_labelled_questions_are_trained_to_have_no_answer(encoder):
     _, y, weight = next(iter(reader.dataset(examples, batch_size=3)))
     assert y["begin"].numpy().tolist() == y["end"].numpy().tolist() == [-1, 0, -1]
     assert weight["begin"].numpy().tolist() == [0.0, 3.0, 0.0]
+
+
+UNSPACED = {  # texts and answers of ../shared/cases/unspaced_texts.jsonl
+    "Japanese": ("古い水車小屋は1817年に青木花子が建てた。", "青木花子"),
+    "kana": ("ソラはコーヒーがすきです。", "コーヒー"),
+    "Chinese": ("旧磨坊由阿达霍姆于一八一七年建造。", "阿达霍姆"),
+    "Thai": ("โรงสีเก่าสร้างโดยนายสมชายใจดีในปีพุทธศักราช", "นายสมชายใจดี"),
+    "Burmese": ("စက်ရုံဟောင်းကိုမောင်မောင်ကဆောက်ခဲ့သည်။", "မောင်မောင်"),
+    "Latin": ("An owlet flew.", "owlet"),
+}
+
+
+@pytest.mark.parametrize("language", UNSPACED)
+def test_words_end_at_subwords_in_scripts_without_spaces(language):
+    passage, answer = UNSPACED[language]
+    letters = sorted({*unicodedata.normalize("NFD", passage.lower())} - {" "})
+    encoder = encoders.from_vocabulary([*letters, *(f"##{letter}" for letter in letters)])
+    preprocessor = preprocessing.ExtractiveReaderPreprocessor(encoder=encoder)
+    read = preprocessor.source(["?"], [passage])
+    starts, ends = (read[f"word_{name}"].numpy()[0] for name in ("starts", "ends"))
+    ends = ends_with_marks([passage], read["row"], tf.constant([ends]))[0].numpy()
+    start = passage.index(answer)
+    assert start in starts and start + len(answer) in ends
+    assert len(set(starts)) > 4 if language != "Latin" else set(starts) == {-1, 0, 3, 9, 13}
+    for last in ends:  # never within a letter with its marks
+        assert last == len(passage) or last < 0 or unicodedata.category(passage[last])[0] != "M"

@@ -15,7 +15,7 @@ from tfmrc.predictors.exported.inputs import at_least_one
 from tfmrc.predictors.options import ReaderOptions
 from tfmrc.predictors.spans.reader_windows import reader_spans
 from tfmrc.predictors.spans.span_answer import SpanAnswer
-from tfmrc.predictors.spans.windows import BEST, span_outputs
+from tfmrc.predictors.spans.windows import BEST, span_outputs, utf_8
 from tfmrc.predictors.task import Query, Task
 from tfmrc.preprocessing.protocols import ReaderPreprocessor
 from tfmrc.storage.warmup import PASSAGES, QUESTION
@@ -172,12 +172,12 @@ def find_answers(
     """
     passages = at_least_one(passages)
     num_questions, num_passages = tf.shape(passages)[0], tf.shape(passages)[1]
-    flat = tf.reshape(passages, [-1])
+    flat = utf_8(tf.reshape(passages, [-1]))  # [B N]
     read = preprocessor.source(tf.repeat(question, num_passages), flat, **windows)
     # Tokenizers that strip accents leave the marks of a last letter outside.
     read |= {name: ends_with_marks(flat, read["row"], read[name]) for name in ("ends", "word_ends")}
     spans, none = reader_spans(
-        model, read, num_passages, num_questions, count=count, max_length=max_length, align=align
+        model, read, flat, num_questions, count=count, max_length=max_length, align=align
     )
     truncated = tf.reshape(read["truncated"], [num_questions, num_passages])
     return span_outputs(flat, spans, spans.score, num_passages) | {

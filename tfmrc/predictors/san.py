@@ -19,6 +19,7 @@ from tfmrc.predictors.spans.windows import (
     over_windows,
     segment_logsumexp,
     span_outputs,
+    utf_8,
 )
 from tfmrc.predictors.task import Query, Task
 from tfmrc.preprocessing.protocols import SpanPreprocessor
@@ -34,6 +35,7 @@ Tagger = Callable[[Sequence[str], Sequence[str]], Mapping[str, Sequence[str]]]
 of all questions (`question_lemmas`) or of all passages."""
 
 CHUNK = 16  # windows that the model reads at once: bounds the memory of one request
+CANDIDATES = 32  # spans of each window that can be part of an answer
 STEPS = ("step_begin", "step_end", "step_weights")
 RELEVANCE = tf.TensorSpec([None, None], tf.float32, name="relevance")
 
@@ -203,15 +205,15 @@ def san_signature(
     - `answer` string `[B]`, `start`, `end` int32 `[B]` (code points of the passage), `passage`
       int32 `[B]`, `probability` float32 `[B]`: the best span; `""`, -1 and 0 where the passages
       have no words;
-    - `answers`, `starts`, `ends`, `answer_passages`, `probabilities` `[B, K]`: the K best spans of
-      all passages, each once;
+    - `answers`, `starts`, `ends`, `answer_passages`, `probabilities` `[B, K]`: the K best answers
+      of all passages, each once, at its best place;
     - `truncated` bool `[B]`;
     - with `options.return_steps`, of the window that holds the best span: `step_begin`,
       `step_end` float32 `[B, T, n]`, `step_weights` `[B, T]`, and `word_starts`, `word_ends` int32
       `[B, n]`, the positions of its words.
 
     A long passage is read in windows (`tfmrc.preprocessing.SANPreprocessor.windows`), `CHUNK` at a
-    time. A span of several windows has the probability of the best one.
+    time. Spans of equal texts add up (`tfmrc.predictors.spans.windows.best_spans`).
 
     Args:
         model: A `tfmrc.models.SAN`, or one with the same methods.
@@ -227,7 +229,7 @@ def san_signature(
 
     def find(chunk: dict[str, tf.Tensor]) -> tuple[tf.Tensor, ...]:
         outputs = model.find(chunk, num_steps=options.num_steps, return_steps=options.return_steps)
-        spans = model.spans(outputs, max_length, count)  # [C, K] each
+        spans = model.spans(outputs, max_length, max(count, CANDIDATES))  # [C, K'] each
         steps = tuple(outputs[name] for name in STEPS) if options.return_steps else ()
         return (*spans, *steps)
 
@@ -248,7 +250,7 @@ def san_signature(
         for name, values in annotations.items():
             if name.startswith("question"):
                 annotations[name] = tf.repeat(values, columns)
-        texts = tf.reshape(passages, [-1])
+        texts = utf_8(tf.reshape(passages, [-1]))  # [B N]
         source = preprocessor.source(
             tf.repeat(question, columns), texts, limit=preprocessor.longest_passage, **annotations
         )
@@ -261,16 +263,16 @@ def san_signature(
             {name: windows[name] for name in preprocessor.model_inputs},
             tf.minimum(ends, total),
             dtypes,
-        )  # [W, K] each, and [W, T, n], [W, T]
+        )  # [W, K'] each, and [W, T, n], [W, T]
         row, first = windows["row"], windows["first"]  # [W] each
         score += tf.gather(shares(source, relevance), row)[:, None]
         spans = best_spans(
+            texts,
             row,
             words_at(source["starts"], row, first[:, None] + begin),
             words_at(source["ends"], row, first[:, None] + end),
             score,
             score > 0.5 * LOG_ZERO,
-            num_passages=columns,
             num_questions=rows,
             count=count,
             add=segment_logsumexp,

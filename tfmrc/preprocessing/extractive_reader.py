@@ -1,5 +1,6 @@
 """Preprocessor of extractive readers."""
 
+import functools
 from typing import Any
 
 import keras
@@ -7,10 +8,12 @@ import tensorflow as tf
 
 from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
 from tfmrc.preprocessing.labels import mean_of_counted
+from tfmrc.text.code_points import CodePointTable, marks_table, member
 from tfmrc.text.layout import longest, same_batch, strings
 from tfmrc.text.subwords.text_pieces import TextPieces
 from tfmrc.text.subwords.tokenizer import SubwordTokenizer
 from tfmrc.text.vocabulary import Vocabulary
+from tfmrc.text.words.unspaced import UNSPACED
 
 WINDOW, OVERLAP = 384, 128  # sizes for encoders that read as much at once
 MODEL_INPUTS = ("encoder_ids", "segment_ids", "answer_mask")
@@ -166,33 +169,35 @@ class ExtractiveReaderPreprocessor(Preprocessor):
             tf.errors.InvalidArgumentError: The batch sizes differ, or windows have no room.
         """
         with tf.device(DEVICE):
-            question = same_batch(
-                "questions and passages", strings("question", question), strings("passage", passage)
-            )
+            passage = strings("passage", passage)
+            question = same_batch("questions and passages", strings("question", question), passage)
             count = tf.shape(question)[0]
-            read = self.subwords.tokenize(tf.concat([question, strings("passage", passage)], 0))
-            asked = TextPieces(*(field[:count] for field in read))
-            given = TextPieces(*(field[count:] for field in read))
+            read = self.subwords.tokenize(tf.concat([question, passage], axis=0))  # [2 B, subwords]
+            asked = TextPieces(*(field[:count] for field in read))  # [B, subwords]
+            given = TextPieces(*(field[count:] for field in read))  # [B, subwords]
             limit = self.question_length if question_length is None else question_length
-            question_lengths = tf.cast(asked.ids.row_lengths(), tf.int32)
-            passage_lengths = tf.cast(given.ids.row_lengths(), tf.int32)
             result = self._windows(
                 asked.first(limit),
                 given.first(self.longest_passage),
+                passage,
                 self.window_length if window_length is None else window_length,
                 self.overlap if overlap is None else overlap,
             )
-            result["truncated"] = (question_lengths > limit) | (
-                passage_lengths > self.longest_passage
-            )
-            return result
+            question_lengths, passage_lengths = (
+                tf.cast(text.ids.row_lengths(), tf.int32) for text in (asked, given)
+            )  # [B] each
+            is_cut = (question_lengths > limit) | (passage_lengths > self.longest_passage)
+            return result | {"truncated": is_cut}
 
-    def _windows(self, asked: TextPieces, given: TextPieces, length: Any, overlap: Any) -> Tensors:
+    def _windows(
+        self, asked: TextPieces, given: TextPieces, passage: tf.Tensor, length: Any, overlap: Any
+    ) -> Tensors:
         subwords = self.subwords
-        prefixes = tf.cast(asked.ids.row_lengths(), tf.int32) + 1 + subwords.num_separators
-        lengths = tf.cast(given.ids.row_lengths(), tf.int32)
-        room = length - prefixes - 1
-        step = room - overlap
+        # A window is [CLS] question [SEP], its prefix, and part of the passage [SEP].
+        prefixes = tf.cast(asked.ids.row_lengths(), tf.int32) + 1 + subwords.num_separators  # [B]
+        lengths = tf.cast(given.ids.row_lengths(), tf.int32)  # [B]
+        room = length - prefixes - 1  # [B], subwords of the passage in a window
+        step = room - overlap  # [B], subwords between the starts of two windows
         check = tf.debugging.Assert(
             tf.reduce_all(step > 0),
             [
@@ -203,42 +208,41 @@ class ExtractiveReaderPreprocessor(Preprocessor):
         )  # fmt: skip
         with tf.control_dependencies([] if check is None else [check]):
             step = tf.maximum(step, 1)
-        counts = 1 + (tf.maximum(lengths - room, 0) + step - 1) // step
-        row = tf.repeat(tf.range(tf.size(counts)), counts)
-        number = tf.range(tf.size(row)) - tf.gather(tf.cumsum(counts) - counts, row)
-        first = number * tf.gather(step, row)
-        prefix = tf.gather(prefixes, row)
-        held = tf.minimum(tf.gather(lengths, row) - first, tf.gather(room, row))
+        counts = 1 + (tf.maximum(lengths - room, 0) + step - 1) // step  # [B], windows
+        row = tf.repeat(tf.range(tf.size(counts)), counts)  # [W]
+        number = tf.range(tf.size(row)) - tf.gather(tf.cumsum(counts) - counts, row)  # [W]
+        first = number * tf.gather(step, row)  # [W], the first subword of the passage
+        prefix = tf.gather(prefixes, row)  # [W]
+        held = tf.minimum(tf.gather(lengths, row) - first, tf.gather(room, row))  # [W]
         limit = length if isinstance(length, int) else self.subwords.length
-        position = tf.range(longest(prefix + held + 1, limit))
-        inner = position - prefix[:, None]
+        position = tf.range(longest(prefix + held + 1, limit))  # [P]
+        inner = position - prefix[:, None]  # [W, P], position in the part of the passage
         in_passage = (inner >= 0) & (inner < held[:, None])
         in_question = (position > 0) & (inner < -subwords.num_separators)
         # In the values of all passages: a row per window of its whole passage would be quadratic.
-        begin = tf.cast(tf.gather(given.ids.row_starts(), row), tf.int32) + first
-        index = tf.where(in_passage, begin[:, None] + inner, 0)
+        begin = tf.cast(tf.gather(given.ids.row_starts(), row), tf.int32) + first  # [W]
+        index = tf.where(in_passage, begin[:, None] + inner, 0)  # [W, P]
 
         def of_passage(field: tf.RaggedTensor) -> tf.Tensor:
             values = tf.pad(field.values, [[0, 1]])  # one even without any subword
-            return tf.where(in_passage, tf.gather(values, index), -1)
+            return tf.where(in_passage, tf.gather(values, index), -1)  # [W, P]
 
-        padded = tf.gather(tf.pad(asked.ids.to_tensor(), [[0, 0], [1, 1]]), row)
+        padded = tf.gather(tf.pad(asked.ids.to_tensor(), [[0, 0], [1, 1]]), row)  # [W, 1 + m + 1]
         asked_ids = tf.gather(
             padded, tf.where(in_question, position[None] + 0 * prefix[:, None], 0), batch_dims=1
-        )
+        )  # [W, P]
         real = inner <= held[:, None]
         ids = tf.where(real, subwords.sep_id, subwords.pad_id)
         ids = tf.where(in_question, asked_ids, ids)
         ids = tf.where(position == 0, subwords.cls_id, ids)
-        ids = tf.where(in_passage, of_passage(given.ids), ids)
+        ids = tf.where(in_passage, of_passage(given.ids), ids)  # [W, P]
+        characters = {"starts": given.starts, "ends": given.ends, "words": given.words}
+        characters |= _whole_words(given, passage)
         return {
             "encoder_ids": ids,
             "segment_ids": tf.cast((inner >= 0) & real & subwords.segments, tf.int32),
             "answer_mask": in_passage | (position == 0),
-            "starts": of_passage(given.starts),
-            "ends": of_passage(given.ends),
-            "words": of_passage(given.words),
-            **{name: of_passage(field) for name, field in _whole_words(given).items()},
+            **{name: of_passage(field) for name, field in characters.items()},
             "row": row,
             "first": first,
             "lengths": prefix + held + 1,
@@ -261,68 +265,72 @@ class ExtractiveReaderPreprocessor(Preprocessor):
         """
         passages, span = records["passages"], tf.cast(records["span"], tf.int32)
         filled = tf.pad(passages, [[0, 0], [0, 1]], constant_values="")
-        number = tf.maximum(span[:, 0], 0)
-        passage = tf.gather(filled, number, batch_dims=1)
+        passage = tf.gather(filled, tf.maximum(span[:, 0], 0), batch_dims=1)  # [B]
         source = self.source(records["question"], passage)
-        row = source["row"]
-        begin, end = (tf.gather(span[:, column], row)[:, None] for column in (1, 2))
-        within = (source["starts"] < end) & (source["ends"] > begin) & (begin >= 0)
-        within &= source["starts"] >= 0
-        first = tf.argmax(within, axis=1, output_type=tf.int32)
+        row, in_passage = source["row"], source["starts"] >= 0  # [W], [W, P]
+        begin, end = (tf.gather(span[:, column], row)[:, None] for column in (1, 2))  # [W, 1]
+        within = (source["starts"] < end) & (source["ends"] > begin) & (begin >= 0) & in_passage
+        first = tf.argmax(within, axis=1, output_type=tf.int32)  # [W]
         size = tf.shape(within)[1]
-        last = size - 1 - tf.argmax(tf.reverse(within, [1]), axis=1, output_type=tf.int32)
+        last = size - 1 - tf.argmax(tf.reverse(within, [1]), axis=1, output_type=tf.int32)  # [W]
         # Whole, if it has all subwords of the answer that the passage has. Spaces at its ends, and
         # characters that the tokenizer removes, belong to no subword.
-        in_passage = source["starts"] >= 0
         index = source["first"][:, None] + tf.cumsum(tf.cast(in_passage, tf.int32), axis=1) - 1
         count = tf.shape(span)[0]
-        low = tf.reduce_min(tf.where(within, index, tf.int32.max), axis=1)
-        high = tf.reduce_max(tf.where(within, index, -1), axis=1)
-        lowest, highest = (
-            tf.gather(bound, row)
-            for bound in (
-                tf.math.unsorted_segment_min(low, row, count),
-                tf.math.unsorted_segment_max(high, row, count),
-            )
-        )
-        whole = (high >= 0) & (low == lowest) & (high == highest)
+        low = tf.reduce_min(tf.where(within, index, tf.int32.max), axis=1)  # [W]
+        high = tf.reduce_max(tf.where(within, index, -1), axis=1)  # [W]
+        lowest = tf.math.unsorted_segment_min(low, row, count)  # [B]
+        highest = tf.math.unsorted_segment_max(high, row, count)  # [B]
+        whole = (low == tf.gather(lowest, row)) & (high == tf.gather(highest, row)) & (high >= 0)
         # A passage that is cut may have lost the end of the answer.
-        ended = tf.gather(source["ends"], last, batch_dims=1) >= end[:, 0]
+        ended = tf.gather(source["ends"], last, batch_dims=1) >= end[:, 0]  # [W]
         whole &= ended | (high < self.longest_passage - 1)
         # The first window with the whole answer; the first one of an example without an answer.
         windows = tf.range(tf.size(row))
-        opening = tf.searchsorted(row, tf.range(count))
-        best = tf.math.unsorted_segment_min(
-            tf.where(whole, windows, tf.size(row)), row, num_segments=count
-        )
-        known = best < tf.size(row)
-        window = tf.where(known, best, opening)
-        x = {name: tf.gather(source[name], window) for name in MODEL_INPUTS}
+        best = tf.math.unsorted_segment_min(tf.where(whole, windows, tf.size(row)), row, count)
+        known = best < tf.size(row)  # [B]
+        window = tf.where(known, best, tf.searchsorted(row, tf.range(count)))  # [B]
+        x = {name: tf.gather(source[name], window) for name in MODEL_INPUTS}  # [B, P]
         # Keras adds up the inputs over replicas, which it cannot do with booleans.
         x["answer_mask"] = tf.cast(x["answer_mask"], tf.int32)
-        none = 0 if self.unanswerable else -1
-        lacking = span[:, 1] < 0
+        lacking = span[:, 1] < 0  # [B]
         if "answer" in records:  # a text that no span has is not the lack of an answer
             lacking &= records["answer"] == ""
         if "answerable" in records:  # nor is an answer that is not told
             lacking &= tf.cast(records["answerable"], tf.int32) == 0
-        empty = tf.where(lacking, none, -1)
+        empty = tf.where(lacking, 0 if self.unanswerable else -1, -1)
         y = {
-            name: tf.where(known, tf.gather(values, window), empty)
+            name: tf.where(known, tf.gather(values, window), empty)  # [B]
             for name, values in (("begin", first), ("end", last))
         }
         weight = mean_of_counted(y["begin"] >= 0)
         return x, y, {"begin": weight, "end": weight}
 
 
-def _whole_words(given: TextPieces) -> dict[str, tf.RaggedTensor]:
-    """Returns for each subword the first character of its word and the one after its last."""
-    words, row = given.words.values, given.words.value_rowids()
+@functools.cache
+def _unspaced_table() -> CodePointTable:
+    """Returns the table of the scripts without spaces between words."""
+    return CodePointTable(member(UNSPACED))
+
+
+def _whole_words(given: TextPieces, texts: tf.Tensor) -> dict[str, tf.RaggedTensor]:
+    """Returns for each subword the first character of its word and the one after its last.
+
+    In scripts without spaces between words (`tfmrc.text.words.unspaced`) a word ends where a
+    subword does, but not before a combining mark or within a character.
+    """
+    words, row = given.words.values, given.words.value_rowids()  # [T] each
+    starts, ends = given.starts.values, given.ends.values  # [T] each
+    points = tf.strings.unicode_decode(texts + " ", "UTF-8")  # [R, characters], at least one
+    before = tf.gather(tf.cast(points.row_starts(), tf.int32), row)  # [T]
+    first = tf.gather(points.values, before + starts)[1:]
+    last = tf.gather(points.values, before + tf.maximum(ends - 1, 0))[:-1]  # of the subword before
+    unspaced = _unspaced_table().lookup
+    is_edge = (unspaced(first) | unspaced(last)) & ~marks_table().lookup(first)  # [T - 1]
     begins = (words[1:] != words[:-1]) | (row[1:] != row[:-1])
-    word = tf.cumsum(tf.cast(tf.pad(begins, [[1, 0]])[: tf.size(words)], tf.int32))
-    starts = tf.math.segment_min(given.starts.values, word)
-    ends = tf.math.segment_max(given.ends.values, word)
+    begins |= is_edge & (starts[1:] >= ends[:-1])
+    word = tf.cumsum(tf.cast(tf.pad(begins, [[1, 0]])[: tf.size(words)], tf.int32))  # [T]
     return {
-        "word_starts": given.words.with_values(tf.gather(starts, word)),
-        "word_ends": given.words.with_values(tf.gather(ends, word)),
+        "word_starts": given.words.with_values(tf.gather(tf.math.segment_min(starts, word), word)),
+        "word_ends": given.words.with_values(tf.gather(tf.math.segment_max(ends, word), word)),
     }

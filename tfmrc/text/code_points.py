@@ -120,7 +120,7 @@ def white_space_table() -> CodePointTable:
 
 
 @functools.cache
-def _marks_table() -> CodePointTable:
+def marks_table() -> CodePointTable:
     """Returns the table of combining marks, of the categories Mn, Mc and Me."""
     marks = [unicodedata.category(chr(code))[0] == "M" for code in range(NUM_CODES)]
     return CodePointTable(np.array(marks))
@@ -142,7 +142,7 @@ def ends_with_marks(texts: Any, row: tf.Tensor, ends: tf.Tensor) -> tf.Tensor:
     """
     # The space is where the end of a text stays that no other character follows.
     points = tf.strings.unicode_decode(tf.convert_to_tensor(texts) + " ", "UTF-8")  # ragged [R, ..]
-    others = tf.where(~_marks_table().lookup(points.values))[:, 0]  # places of no marks, ascending
+    others = tf.where(~marks_table().lookup(points.values))[:, 0]  # places of no marks, ascending
     first = tf.gather(points.row_starts(), row)[:, None]  # [W, 1]
     index = tf.searchsorted(others, tf.reshape(first + tf.cast(ends, tf.int64), [-1]))  # [W P]
     moved = tf.reshape(tf.gather(others, index), tf.shape(ends)) - first  # [W, P]

@@ -22,7 +22,6 @@ __all__ = ["PipelineOptions", "QuestionAnsweringPipeline"]
 
 Answer = dict[str, Any]
 Pair = tuple[str, str]
-CANDIDATES = 32  # spans that can be merged to answers of the same text
 BLANK = ("Zs", "Zl", "Zp", "Cc", "Cf")  # categories of characters that show nothing
 WHOLE_NUMBERS = ("top_k", "max_answer_len", "max_seq_len", "max_question_len", "batch_size")
 IGNORED = ("padding", "num_workers")  # of the removed pipeline, without effect on results
@@ -217,30 +216,25 @@ class QuestionAnsweringPipeline:
         outputs = self._functions["default"](
             texts[0],
             texts[1][:, None],
-            count=tf.constant(max(CANDIDATES, 2 * options.top_k + 10)),
+            count=tf.constant(options.top_k),
             max_length=tf.constant(options.max_answer_len),
             align=tf.constant(options.align_to_words),
             **self._windows(options),
         )
         values = {name: value.numpy() for name, value in outputs.items()}
         for row, (_, context) in enumerate(batch):
-            merged: dict[str, Answer] = {}
-            columns = (values[name][row] for name in ("starts", "ends", "probabilities"))
-            for start, end, score in zip(*(column.tolist() for column in columns), strict=True):
-                if start < 0:
-                    continue
-                text = context[start:end]
-                if text.lower() in merged:
-                    merged[text.lower()]["score"] += score
-                else:
-                    merged[text.lower()] = _answer(score, start, end, text)
-            answers = list(merged.values())
+            columns = (values[name][row].tolist() for name in ("probabilities", "starts", "ends"))
+            answers = [
+                _answer(score, start, end, context[start:end])
+                for score, start, end in zip(*columns, strict=True)
+                if start >= 0
+            ]
             if options.handle_impossible_answer or not answers:
                 none = 1.0 - float(values["answerable_probability"][row])
                 answers.append(_answer(none, 0, 0, ""))
             answers.sort(key=lambda answer: answer["score"], reverse=True)
             answers, calibration = answers[: options.top_k], self.predictor.calibration
-            if calibration is not None:  # of merged spans, as the map keeps their order
+            if calibration is not None:  # which keeps their order
                 scores = calibration.apply([answer["score"] for answer in answers]).numpy()
                 answers = [{**a, "score": float(s)} for a, s in zip(answers, scores, strict=True)]
             yield answers

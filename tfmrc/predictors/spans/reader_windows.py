@@ -84,7 +84,7 @@ def window_scores(model: ReaderModel, windows: Tensors) -> tuple[tf.Tensor, tf.T
 def reader_spans(
     model: ReaderModel,
     windows: Tensors,
-    num_passages: Any,
+    texts: tf.Tensor,
     num_questions: Any,
     *,
     count: Any,
@@ -95,14 +95,14 @@ def reader_spans(
 
     The probability of a begin is a softmax over the subwords of all windows of all passages of the
     question and "no answer", and so is that of an end; the score of "no answer" is that of `[CLS]`
-    in the window where it is lowest. A span has the product of both; pairs of subwords that cover
-    the same words of a window add up (`tfmrc.predictors.spans.windows.best_spans`).
+    in the window where it is lowest. A span has the product of both; spans of equal texts add up
+    (`tfmrc.predictors.spans.windows.best_spans`).
 
     Args:
         model: A `tfmrc.models.ExtractiveReader`.
         windows: dict. The output of `ExtractiveReaderPreprocessor.source`; passage k of question b
-            is the row `b * num_passages + k`.
-        num_passages: int or int32 scalar.
+            is the row `b * N + k`.
+        texts: string `[B N]`, UTF-8. All passages.
         num_questions: int or int32 scalar B.
         count: int or int32 scalar K. Number of spans.
         max_length: int or int32 scalar. Greatest number of subwords of a span.
@@ -115,7 +115,7 @@ def reader_spans(
     begin, end, score, totals = _candidates(
         model, windows, tf.maximum(CANDIDATES, count), max_length
     )  # [W, C], and [W, 4]
-    question = windows["row"] // num_passages  # [W]
+    question = windows["row"] // (tf.size(texts) // num_questions)  # [W]
     log_norm, log_none = _normalized(windows, totals, question, num_questions)  # [B] each
     probability = tf.where(
         score > 0.5 * LOG_ZERO, tf.exp(score - tf.gather(log_norm, question)[:, None]), 0.0
@@ -125,12 +125,12 @@ def reader_spans(
         return tf.gather(windows[name], positions, batch_dims=1)  # [W, C]
 
     spans = best_spans(
+        texts,
         windows["row"],
         tf.where(align, at("word_starts", begin), at("starts", begin)),
         tf.where(align, at("word_ends", end), at("ends", end)),
         probability,
         probability > 0,
-        num_passages=num_passages,
         num_questions=num_questions,
         count=count,
         add=tf.math.unsorted_segment_sum,

@@ -14,7 +14,9 @@ __all__ = ["SpanAnswer"]
 class SpanAnswer(Result):
     """A span of a passage; `str(answer)` is its text, the passage's own characters.
 
-    The probability is among all spans of all passages of the question.
+    The probability is among all spans of all passages of the question. Those of the same text in
+    several passages, but for capitals, white space and marks at its ends, are one answer: their
+    probabilities add up, and the position is the most probable one.
 
     Attributes:
         start: int. Offset of the first character (code point) in the caller's passage; -1 if there

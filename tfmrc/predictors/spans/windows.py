@@ -13,14 +13,18 @@ BEST = {"answer": "answers", "start": "starts", "end": "ends", "passage": "answe
 """Outputs that describe the best span, and those of the K best spans that they are taken from."""
 
 
+#: What ends an answer without being part of it, where answers are compared.
+MARKS = r"[\s\p{Z}\p{Ps}\p{Pe}\p{Pi}\p{Pf}.,;:!?'\"…。、，．！？；：]"
+
+
 class BestSpans(NamedTuple):
-    """The K best spans of B questions, best first.
+    """The K best answers of B questions, best first.
 
     Attributes:
-        row: int32 `[B, K]`, the passage among all; -1 if there are fewer spans.
-        starts, ends: int32 `[B, K]`, code points of the passage; -1 if there are fewer spans.
-        score: float32 `[B, K]`; 0 if there are fewer spans.
-        window: int32 `[B]`, the window of the best span; -1 if there is none.
+        row: int32 `[B, K]`, the passage among all; -1 if there are fewer answers.
+        starts, ends: int32 `[B, K]`, code points of the passage; -1 if there are fewer answers.
+        score: float32 `[B, K]`; 0 if there are fewer answers.
+        window: int32 `[B]`, the window of the best answer; -1 if there is none.
     """
 
     row: tf.Tensor
@@ -28,6 +32,11 @@ class BestSpans(NamedTuple):
     ends: tf.Tensor
     score: tf.Tensor
     window: tf.Tensor
+
+
+def utf_8(texts: tf.Tensor) -> tf.Tensor:
+    """Returns texts whose bytes that are not UTF-8 are U+FFFD, as the tokenizers read them."""
+    return tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="replace")
 
 
 def over_windows(
@@ -113,31 +122,48 @@ def segment_logsumexp(values: tf.Tensor, segment: tf.Tensor, num_segments: Any) 
     return largest + tf.math.log(tf.math.unsorted_segment_sum(terms, segment, num_segments))
 
 
+def comparable(texts: tf.Tensor) -> tf.Tensor:
+    """Returns texts in the form in which answers are compared.
+
+    Letters are small, white space is one space, and marks at the ends are left out.
+
+    Example:
+
+    >>> from tfmrc.predictors.spans.windows import comparable
+    >>> comparable(["“The  Owl”,", "C#", "-5", "?!"]).numpy().tolist()
+    [b'the owl', b'c#', b'-5', b'?!']
+    """
+    texts = tf.strings.regex_replace(texts, r"[\s\p{Z}]+", " ")
+    texts = tf.strings.lower(texts, encoding="utf-8")
+    inner = tf.strings.regex_replace(texts, f"^{MARKS}+|{MARKS}+$", "")
+    return tf.where(inner == "", texts, inner)
+
+
 def best_spans(
+    texts: tf.Tensor,
     row: tf.Tensor,
     starts: tf.Tensor,
     ends: tf.Tensor,
     score: tf.Tensor,
     valid: tf.Tensor,
     *,
-    num_passages: Any,
     num_questions: Any,
     count: Any,
     add: Add,
 ) -> BestSpans:
-    """Returns each question's best spans over its windows, each once.
+    """Returns each question's best answers over its windows, each once.
 
-    The scores of pairs of one window that stand for the same characters add up. A span of several
-    windows, which overlap, has the score of the best one. Time and memory are linear in the number
-    of pairs, but for the sorting.
+    The scores of spans of one window with the same characters add up (several pairs of subwords
+    stand for the same words). Spans of the same text (`comparable`) are one answer, at the place of
+    the best of them: of each passage the best one counts, and passages add up. Time and memory are
+    linear in the number of spans, but for the sorting.
 
     Args:
-        row: int32 `[W]`. The passage of each window; passage k of question b is
-            `b * num_passages + k`.
+        texts: string `[R]`, UTF-8. All passages; passage k of question b is `b * N + k`.
+        row: int32 `[W]`. The passage of each window.
         starts, ends: int32 `[W, C]`. C spans of each window, in code points of the passage.
         score: float32 `[W, C]`. Their probabilities, or logarithms of these.
         valid: bool `[W, C]`. Which spans there are.
-        num_passages: int or int32 scalar.
         num_questions: int or int32 scalar B.
         count: int or int32 scalar K.
         add: callable. `tf.math.unsorted_segment_sum`, or `segment_logsumexp` for logarithms.
@@ -145,15 +171,26 @@ def best_spans(
     cells = tf.where(valid)  # [A, 2]
     window = tf.cast(cells[:, 0], tf.int32)  # [A]
     starts, ends, score = (tf.gather_nd(values, cells) for values in (starts, ends, score))  # [A]
-    size = tf.reduce_max(tf.pad(ends, [[0, 1]])) + 1
+    size = tf.reduce_max(tf.concat([ends, [tf.size(texts)]], axis=0)) + 1
     key, index = tf.unique(pack(window, starts, ends, size))  # [P], [A]
     score = add(score, index, tf.size(key))  # [P]
     window, starts, ends = unpack(key, size)  # [P] each
-    key, index = tf.unique(pack(tf.gather(row, window), starts, ends, size))  # [S], [P]
-    score, best = _best_of_segments(score, index, tf.size(key))  # [S] each
-    window = tf.gather(window, best)  # [S]
-    row, starts, ends = unpack(key, size)  # [S] each
-    order, cells = best_of_groups(score, row // num_passages, num_questions, count)
+    row = tf.gather(row, window)  # [P]
+
+    num_passages = tf.maximum(tf.size(texts) // num_questions, 1)
+    question = row // num_passages  # [P]
+    text = tf.strings.substr(tf.gather(texts, row), starts, ends - starts, unit="UTF8_CHAR")
+    key, answer = tf.unique(
+        tf.strings.join([tf.strings.as_string(question), comparable(text)], " ")
+    )  # [G], [P]
+    _, best = _best_of_segments(score, answer, tf.size(key))  # [G], the place of each answer
+    row_key, index = tf.unique(pack(answer, row, tf.zeros_like(row), size))  # [R], [P]
+    score = tf.math.unsorted_segment_max(score, index, tf.size(row_key))  # [R]
+    score = add(score, unpack(row_key, size)[0], tf.size(key))  # [G]
+    row, starts, ends, window, question = (
+        tf.gather(values, best) for values in (row, starts, ends, window, question)
+    )  # [G] each
+    order, cells = best_of_groups(score, question, num_questions, count)
 
     def spread(values: tf.Tensor, fill: int) -> tf.Tensor:
         empty = tf.fill(tf.stack([num_questions, count]), tf.cast(fill, values.dtype))
@@ -217,13 +254,12 @@ def span_outputs(
     """Returns the outputs of a signature that describe the K best spans, `[B, K]` each.
 
     Args:
-        texts: string `[B N]`. All passages.
+        texts: string `[B N]`, UTF-8. All passages.
         spans: `BestSpans`.
         probability: float32 `[B, K]`.
         num_passages: int32 scalar N.
     """
     known = spans.starts >= 0
-    texts = tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="replace")
     length = tf.where(known, spans.ends - spans.starts, 0)
     return {
         "answers": tf.strings.substr(

@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from tfmrc.data import read_file, write_squad
+from recipes.dataset_sizes.squad_writer import write_squad
+from tfmrc.data import read_file
 from tfmrc.data.stream import Filtered
 from tfmrc.data.transforms.splits import draw_by_id
 

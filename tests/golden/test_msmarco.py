@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tfmrc.evaluation import NO_ANSWER, read_answers, read_references, score_answers
+from tfmrc.evaluation import NO_ANSWER, read_predictions, read_references, score_answers
 
 NAMES = ("bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l")
 
@@ -76,5 +76,5 @@ def test_official_samples(shared_data: Path, sample: str, expected: list[str]) -
     folder = shared_data / "msmarco_eval"
     found = read_references(folder / f"{sample}_references.json")
     references = {key: reference.answers for key, reference in found.items()}
-    candidates = read_answers(folder / f"{sample}_candidates.json").values()
+    candidates = read_predictions(folder / f"{sample}_candidates.json").values()
     assert _values({p.id: p.answer for p in candidates}, references) == expected

@@ -46,7 +46,7 @@ def _write_page(answer: Any, options: Namespace) -> None:
         )
     relevance = getattr(answer, "relevance", None)
     page = evaluation.attribution_html(
-        **evaluation.attribution_of(answer.to_json().get("words", ())),
+        answer.to_json().get("words", ()),
         question=options.question,
         passages=options.passage[: len(relevance or options.passage)],
         relevance=relevance,

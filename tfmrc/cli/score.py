@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tfmrc.cli.parsing import add_imports, add_table_options, table_options
+from tfmrc.cli.parsing import add_imports, add_table_options, columns_of
 from tfmrc.utils.pipes import print_json
 
 
@@ -74,10 +74,18 @@ def run(options: Namespace) -> None:
 def report_of(options: Namespace, files: Mapping[str, str]) -> Any:
     """Returns the report of prediction files, by the name of their system."""
     from tfmrc import evaluation
+    from tfmrc.data import Account
 
+    account = Account(options.on_error or "raise", "texts", only_labelled=True)
     references = evaluation.read_references(
-        options.references, style=options.style, split=options.split, **table_options(options)
+        options.references,
+        style=options.style,
+        split=options.split,
+        columns=columns_of(options.columns),
+        blank_answers=options.blank_answers,
+        account=account,
     )
+    account.print(Path(options.references).name)
     details: dict[str, str] = {}
     report = evaluation.Report(
         f"{', '.join(files)}: rules {options.rules}",
@@ -87,7 +95,7 @@ def report_of(options: Namespace, files: Mapping[str, str]) -> Any:
     )
     for system, path in files.items():
         submission = evaluation.Submission(
-            evaluation.read_answers(path, options.style),
+            evaluation.read_predictions(path, options.style),
             references,
             options.rules,
             missing=options.missing,

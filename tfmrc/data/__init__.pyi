@@ -20,7 +20,6 @@ from .formats.registry import (
 from .formats.small_squad import load_small_squad as load_small_squad
 from .formats.squad import read_squad as read_squad
 from .formats.squad_passages import squad_for_masque as squad_for_masque
-from .formats.squad_writer import write_squad as write_squad
 from .formats.tables import read_table as read_table
 from .formats.triviaqa import read_triviaqa as read_triviaqa
 from .formats.wikiqa import read_wikiqa as read_wikiqa

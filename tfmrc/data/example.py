@@ -126,6 +126,11 @@ class Example:
                     f"Received: {span!r}, lengths of the passages: {short(lengths)}"
                 )
 
+    @property
+    def is_labelled(self) -> bool:
+        """Whether the example can train or test something."""
+        return bool(self.answers) or (self.answerable, self.relevance) != (None, None)
+
     def span_text(self, span: Span) -> str:
         """Returns the text of a span of this example."""
         return self.passages[span.passage][span.start : span.end]

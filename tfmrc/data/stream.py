@@ -2,12 +2,11 @@
 
 import gzip
 import io
-import sqlite3
 import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike, fspath
@@ -21,6 +20,7 @@ from tfmrc.utils.progress import WatchedFile
 OnError = Literal["raise", "skip"]
 Labels = Literal["all", "texts", "none"]
 
+BLANK = "blank answer (see --blank-answers)"
 MAX_KEPT_ERRORS = 20
 """The number of errors that an account stores; all errors are counted."""
 
@@ -77,6 +77,8 @@ class Account:
     Args:
         on_error: str. ``"raise"`` or ``"skip"``. Default: ``"raise"``.
         labels: str. See `ExampleStream`. Default: ``"all"``.
+        only_labelled: bool. Whether examples are left out of which no answer is known.
+            Default: False.
 
     Attributes:
         used: int. Number of examples.
@@ -89,9 +91,12 @@ class Account:
             it before it yields an example whose id must be unique; None if ids are not checked.
     """
 
-    def __init__(self, on_error: OnError = "raise", labels: Labels = "all") -> None:
+    def __init__(
+        self, on_error: OnError = "raise", labels: Labels = "all", *, only_labelled: bool = False
+    ) -> None:
         self.on_error = on_error
         self.labels = labels
+        self.only_labelled = only_labelled
         self.clear()
 
     def clear(self) -> None:
@@ -207,25 +212,28 @@ class ExampleStream:
             account: `Account` or None. Receives the counts. Default: None, a new one.
         """
         self.account = account = account or Account(self.on_error, self.labels)
-        with closing(Ids()) as ids:
-            for example in self.read(account):
-                with account.checked():
-                    if account.location is not None:
-                        _check(example, account, ids)
-                    yield from account.new_errors()
+        account.clear()
+        ids: set[int] = set()  # hashes, which take less memory than texts
+        for example in self.read(account):
+            with account.checked():
+                if account.location is not None:
+                    _check(example, account, ids)
+                yield from account.new_errors()
+                if account.only_labelled and not example.is_labelled:
+                    account.leave_out(BLANK)
+                else:
                     account.used += 1
                     yield example
-            yield from account.new_errors()
+        yield from account.new_errors()
 
 
-def _check(example: Example, account: Account, ids: "Ids") -> None:
+def _check(example: Example, account: Account, ids: set[int]) -> None:
     """Raises a `RecordError` for an example that is broken in any form."""
-    location = account.location
-    first = ids.first(example.id, f"{location.record} of {Path(location.path).name}")
-    if first is not None:
+    location, key = account.location, hash(example.id)
+    if key in ids:
         location.id = location.place
-        message = f"occurs twice; it is also that of {first}. Received: {example.id!r}"
-        raise location.error(message, "id")
+        raise location.error(f"occurs twice. Received: {example.id!r}", "id")
+    ids.add(key)
     if not example.question.strip():
         raise location.error(f"must not be blank. Received: {example.question!r}", "question")
     if account.labels == "none" and not any(passage.strip() for passage in example.passages):
@@ -241,37 +249,6 @@ class Filtered:
 
     def __iter__(self) -> Iterator[Example]:
         return filter(self.test, self.examples)
-
-
-class Ids:
-    """Notes by id, in a temporary database so that memory stays bounded."""
-
-    def __init__(self) -> None:
-        # A pass may continue in another thread, in tf.data for example.
-        self._database = sqlite3.connect("", check_same_thread=False, isolation_level=None)
-        self._database.execute("PRAGMA journal_mode = OFF")
-        self._database.execute("CREATE TABLE ids (id PRIMARY KEY, note) WITHOUT ROWID")
-        self._database.execute("BEGIN")
-
-    def close(self) -> None:
-        self._database.close()
-
-    def first(self, name: str, note: str) -> str | None:
-        """Returns the note with which an id first occurred, or None for a new id."""
-        insert = "INSERT OR IGNORE INTO ids VALUES (?, ?)"
-        if self._database.execute(insert, (name, note)).rowcount:
-            return None
-        return self.get(name)
-
-    def get(self, name: str) -> str | None:
-        """Returns the note of an id; None if it has none."""
-        select = "SELECT note FROM ids WHERE id = ?"
-        [found] = self._database.execute(select, (name,)).fetchone() or (None,)
-        return found
-
-    def remove(self, name: str) -> None:
-        """Forgets an id."""
-        self._database.execute("DELETE FROM ids WHERE id = ?", (name,))
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 from .files.predictions import (
     Prediction as Prediction,
     PredictionWriter as PredictionWriter,
-    read_answers as read_answers,
     read_predictions as read_predictions,
 )
 from .files.references import Reference as Reference, read_references as read_references
@@ -52,10 +51,11 @@ from .metrics.score import (
     mean_score as mean_score,
 )
 from .metrics.squad import normalize_squad as normalize_squad, score_squad as score_squad
-from .metrics.tokenizers import Tokenizer as Tokenizer, get_tokenizer as get_tokenizer
-from .plots.attribution import attribution_of as attribution_of
-from .plots.attribution_figure import plot_attribution as plot_attribution
-from .plots.attribution_page import attribution_html as attribution_html
+from .metrics.tokenizers import (
+    ScoringTokenizer as ScoringTokenizer,
+    get_tokenizer as get_tokenizer,
+)
+from .plots.attribution import attribution_html as attribution_html
 from .plots.calibration import plot_calibration as plot_calibration
 from .plots.figures import (
     plot_answer_lengths as plot_answer_lengths,

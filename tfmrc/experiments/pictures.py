@@ -90,9 +90,9 @@ def lengths_of(task: TaskPredictions) -> list[tuple[str, str, str]]:
 def draw_attributions(
     examples: Sequence[Example], predictions: Mapping[str, Prediction], target: Path
 ) -> None:
-    """Draws the sources of the words of the first answers, if the predictor has them.
+    """Writes pages of the sources of the words of the first answers, if the predictor has them.
 
-    Masque's Figure 1: `mixture_weights_N` as PNG, SVG and HTML.
+    Masque's Figure 1: `mixture_weights_N.html`.
 
     Args:
         examples: list of `Example`. The examples.
@@ -102,20 +102,15 @@ def draw_attributions(
     drawn = [e for e in examples if e.answers and predictions[e.id].provenance]
     for number, example in enumerate(drawn[:NUM_ATTRIBUTIONS], 1):
         prediction = predictions[example.id]
-        parts = evaluation.attribution_of(prediction.provenance)
-        path = target / f"mixture_weights_{number}"
-        evaluation.plot_attribution(
-            parts["words"], parts["sources"], parts["weights"], path, title=example.question
-        )
         relevance = prediction.scores.get("relevance")
         page = evaluation.attribution_html(
-            **parts,
+            prediction.provenance,
             question=example.question,
             passages=example.passages[: len(relevance)] if relevance else example.passages,
             relevance=relevance[: len(example.passages)] if relevance else None,
             title=f"{example.id}: {prediction.answer}",
         )
-        write_text(path.with_suffix(".html"), page)
+        write_text(target / f"mixture_weights_{number}.html", page)
 
 
 def write_samples(

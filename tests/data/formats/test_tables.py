@@ -291,7 +291,7 @@ def test_lists_flags_and_relevance():
         ([{"question": "Who?", "context": " "}], "row 1: context: must have a passage"),
         (
             [{"id": 1, "question": "Who?", "context": "a"}] * 2,
-            "row 2: id: occurs twice; it is also that of row 1",
+            "row 2: id: occurs twice. Received: '1'",
         ),
     ],
 )

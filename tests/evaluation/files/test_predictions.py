@@ -7,7 +7,6 @@ import pytest
 from tfmrc.evaluation import (
     Prediction,
     PredictionWriter,
-    read_answers,
     read_predictions,
 )
 
@@ -138,24 +137,35 @@ def test_a_second_writer_is_refused_and_changes_nothing(tmp_path):
         ('{"a":\n"York", "b": ""}', {"a": "York", "b": ""}),
         ('\ufeff{"a": "York"}', {"a": "York"}),
         ('{"id": "a", "answer": "York"}', {"a": "York"}),
+        ('{"answers": ["York"], "query_id": 7}', {"7": "York"}),
+        ('{"answers": ["a"], "query_id": 7}\n{"answers": [], "query_id": 8}', {"7": "a", "8": ""}),
+        ('[{"answer": "York", "id": 7}]', {"7": "York"}),
+        ('[{"id": "a", "prediction_text": "York"}]', {"a": "York"}),
     ],
 )
 def test_official_forms(tmp_path, text, expected):
     path = tmp_path / "run.json"
     for content in (text.encode(), gzip.compress(text.encode())):
         path.write_bytes(content)
-        assert {key: p.answer for key, p in read_answers(path).items()} == expected
+        assert {key: p.answer for key, p in read_predictions(path).items()} == expected
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"query_id": 1, "answers": ["a", "b"]}', "line 1: each query has one candidate"),
-        ('{"a": ["x"]}', "line 1: a prediction has the fields"),
+        ('{"query_id": 1, "answers": ["a", "b"]}', "record 1: each query has one candidate"),
+        ('{"a": ["x"]}', "record 1: a prediction has the fields"),
+        ('[{"id": "a", "prediction_text": null}]', "record 1: a prediction has the fields"),
     ],
 )
 def test_other_forms_are_refused(tmp_path, text, message):
     path = tmp_path / "run.json"
     path.write_text(text)
     with pytest.raises(ValueError, match=message):
-        read_answers(path)
+        read_predictions(path)
+
+
+def test_the_probability_of_no_answer_is_that_of_hugging_faces_lists(tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text('[{"id": "a", "prediction_text": "", "no_answer_probability": 0.75}]')
+    assert read_predictions(path)["a"].scores == {"answerable_probability": 0.25}

@@ -2,7 +2,7 @@
 
 import re
 
-from tfmrc.evaluation import attribution_html, attribution_of
+from tfmrc.evaluation import attribution_html
 
 WORDS = ["Ode", "built", "<it>", "here"]
 SOURCES = ["passage", "vocabulary", "question", "passage"]
@@ -11,11 +11,14 @@ POSITIONS = [(1, 4, 7), (None, None, None), (None, 0, 4), (1, 7, 12)]
 
 
 def _page(**options: object) -> str:
+    rows = zip(WORDS, SOURCES, WEIGHTS, POSITIONS, strict=True)
+    words = [
+        {"word": word, "source": source, "mixture": weights}
+        | dict(zip(("passage", "start", "end"), position, strict=True))
+        for word, source, weights, position in rows
+    ]
     return attribution_html(
-        WORDS,
-        SOURCES,
-        WEIGHTS,
-        positions=POSITIONS,
+        words,
         question="<it> is what?",
         passages=["Rain.", "Old Ode here & there."],
         relevance=[0.25, 0.75],
@@ -40,10 +43,3 @@ def test_weights_are_shown_with_each_word():
     assert 'title="passage 2, characters 4-7 (vocabulary 0.100, question 0.100, ' in page
     assert "width:90.0%" in page
     assert "<td>0.800</td>" in page
-
-
-def test_arguments_from_a_prediction_file():
-    word = {"text": "Ode", "source": "passage", "passage": 1, "start": 4, "end": 7}
-    parts = attribution_of([word | {"mixture": [0.0, 0.25, 0.75]}])
-    assert parts["positions"] == [(1, 4, 7)]
-    assert "Ode" in attribution_html(**parts)

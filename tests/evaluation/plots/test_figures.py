@@ -8,7 +8,6 @@ from tfmrc.evaluation import (
     CalibrationReport,
     answer_lengths,
     plot_answer_lengths,
-    plot_attribution,
     plot_calibration,
     plot_learning_curves,
     plot_precision_recall,
@@ -59,16 +58,6 @@ def test_answer_lengths(tmp_path):
 def test_scores(tmp_path):
     table = {"ours": {"ROUGE-L": 0.6}, "paper": {"ROUGE-L": 0.65}}
     _check(plot_scores(table, tmp_path / "scores", title="Dev"), "ROUGE-L", "Dev", "paper")
-
-
-def test_attribution(tmp_path):
-    paths = plot_attribution(
-        ["Ode", "paid", "$5"],
-        ["passage", "vocabulary", "question"],
-        [[0.1, 0.1, 0.8], [0.9, 0.1, 0.0], [0.2, 0.7, 0.1]],
-        tmp_path / "words",
-    )
-    _check(paths, "Ode", "paid", "mixture weight")
 
 
 def test_the_same_figure_has_the_same_bytes(tmp_path):

@@ -9,7 +9,8 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from tfmrc.data.formats.fields import RecordLocation
-from tfmrc.data.stream import Ids, open_binary
+from tfmrc.data.formats.json_stream import json_lines
+from tfmrc.data.stream import Account, open_binary
 
 _BEGINNING = b'{"id": '
 
@@ -86,13 +87,22 @@ class Prediction:
 def read_predictions(path: str | Path, style: str | None = None) -> dict[str, Prediction]:
     """Reads all predictions of a file by id, in the order of the file.
 
+    Each record is known by its fields, whatever their order; records are JSON lines or a list:
+
+    - `id` and `answer`: a `Prediction`, as tfmrc writes it.
+    - `query_id` and `answers` with one text, or none for an empty answer: MS MARCO's candidates.
+    - `id`, `prediction_text` and maybe `no_answer_probability`: the lists of Hugging Face's
+      metrics of SQuAD.
+
+    An object from id to text is the form of SQuAD's scripts.
+
     Args:
-        path: str or path. A file of JSON lines, also `.gz`.
+        path: str or path. The file, also `.gz`.
         style: str or None. The style to read; needed if an id has answers in several styles.
             Default: None.
 
     Raises:
-        ValueError: If a line is broken or an id is repeated. The message names file and line.
+        ValueError: If a record is broken or an id is repeated. The message names file and record.
 
     Example:
 
@@ -104,9 +114,9 @@ def read_predictions(path: str | Path, style: str | None = None) -> dict[str, Pr
     'qa'
     """
     predictions: dict[str, Prediction] = {}
-    for location, record in json_records(path):
-        prediction = _prediction(location, record)
-        if style is not None and prediction.style != style:
+    for location, record in _records(path):
+        prediction = _prediction(location, _as_prediction(location, record))
+        if style is not None and prediction.style not in ("", style):
             continue
         known = predictions.setdefault(prediction.id, prediction)
         if known is not prediction:
@@ -117,45 +127,19 @@ def read_predictions(path: str | Path, style: str | None = None) -> dict[str, Pr
     return predictions
 
 
-def read_answers(path: str | Path, style: str | None = None) -> dict[str, Prediction]:
-    """Reads predictions by id from a file of tfmrc, of MS MARCO or of SQuAD.
-
-    Known forms: tfmrc's JSON lines (see `read_predictions`), MS MARCO's candidates (`query_id` and
-    `answers` with at most one text; none is an empty answer), SQuAD's object from id to text.
-
-    Args:
-        path: str or path. The file, also `.gz`.
-        style: str or None. The style to read from tfmrc's JSON lines. Default: None.
-
-    Raises:
-        ValueError: If a line is broken (the message names file and line), or an id is repeated.
-
-    Example:
-
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "candidates.json"
-    >>> _ = path.write_text('{"query_id": 7, "answers": ["the mill"]}')
-    >>> read_answers(path)["7"].answer
-    'the mill'
-    """
+def _records(path: str | Path) -> Iterator[tuple[RecordLocation, Any]]:
+    """Yields the records of a file of JSON lines, of a list, or of an object from id to text."""
     with open_binary(path) as file:
-        text = file.read().decode("utf-8")
+        content = file.read()
     try:
-        answers = json.loads(text)
-    except ValueError:
-        answers = None  # several lines
-    if isinstance(answers, dict) and all(isinstance(text, str) for text in answers.values()):
-        if "id" not in answers:
-            return {key: Prediction(key, text) for key, text in answers.items()}
-    if not text.startswith('{"query_id"'):
-        return read_predictions(path, style)
-    candidates: dict[str, Prediction] = {}
-    for location, record in json_records(path):
-        key, texts = str(record["query_id"]), location.list(record, "answers")
-        if key in candidates or len(texts) > 1:
-            raise location.error(f"each query has one candidate. Received: {record!r:.200}")
-        candidates[key] = Prediction(key, texts[0] if texts else "")
-    return candidates
+        whole = json.loads(content)
+    except (ValueError, RecursionError):
+        yield from json_records(path)
+        return
+    if isinstance(whole, dict) and not {"id", "query_id"} & whole.keys():
+        whole = [{"id": key, "answer": text} for key, text in whole.items()]
+    for number, record in enumerate(whole if isinstance(whole, list) else [whole], 1):
+        yield RecordLocation(path, f"record {number}"), record
 
 
 def json_records(path: str | Path) -> Iterator[tuple[RecordLocation, Any]]:
@@ -165,14 +149,7 @@ def json_records(path: str | Path) -> Iterator[tuple[RecordLocation, Any]]:
         ValueError: If a line is not JSON. The message names file and line.
     """
     with open_binary(path) as file:
-        for number, line in enumerate(file, 1):
-            location = RecordLocation(path, f"line {number}")
-            try:
-                record = json.loads(line.decode()) if line.strip() else None
-            except (ValueError, RecursionError) as error:
-                raise location.error(f"not JSON ({error}). Received: {line[:80]!r}") from error
-            if record is not None:
-                yield location, record
+        yield from json_lines(file, path, Account())
 
 
 class PredictionWriter:
@@ -208,7 +185,7 @@ class PredictionWriter:
     def __init__(self, path: str | Path, *, resume: bool = False):
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._done = Ids()
+        self._done: dict[str, str] = {}
         self._file = self.path.open("a", encoding="utf-8")
         try:
             if self.path.is_file():  # not /dev/stdout or a pipe
@@ -227,17 +204,16 @@ class PredictionWriter:
 
     def forget(self, id: str, style: str = "") -> None:
         """Removes a prediction from those that `digest_of` knows; the file keeps it."""
-        self._done.remove(f"{style}\n{id}")
+        del self._done[f"{style}\n{id}"]
 
     def write(self, prediction: Prediction) -> None:
         """Appends one prediction."""
         self._file.write(json.dumps(prediction.to_json(), ensure_ascii=False) + "\n")
         self._file.flush()
-        self._note(prediction)
+        self._done[f"{prediction.style}\n{prediction.id}"] = prediction.digest
 
     def close(self) -> None:
         self._file.close()
-        self._done.close()
 
     def __enter__(self) -> Self:
         return self
@@ -249,9 +225,6 @@ class PredictionWriter:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-    def _note(self, prediction: Prediction) -> str | None:
-        return self._done.first(f"{prediction.style}\n{prediction.id}", prediction.digest)
 
     def _resume(self) -> None:
         """Notes the predictions of the file; then removes a half line, or ends a last line.
@@ -274,8 +247,9 @@ class PredictionWriter:
                 length, last = length + len(line), line
                 if record is not None:
                     prediction = _prediction(location, record)
-                    if self._note(prediction) is not None:
+                    if self.digest_of(prediction.id, prediction.style) is not None:
                         raise location.error(f"the id occurs twice. Received: {prediction.id!r}")
+                    self._done[f"{prediction.style}\n{prediction.id}"] = prediction.digest
         with self.path.open("rb+") as file:
             file.truncate(length)
             if last and not last.endswith(b"\n"):
@@ -297,6 +271,23 @@ def _lock(file: IO[str], path: Path) -> None:
         is_locked = False
     if not is_locked:
         raise OSError(f"Another process is writing {path}. Wait until it ends.")
+
+
+def _as_prediction(location: RecordLocation, record: Any) -> Any:
+    """Returns a record of another form as one of tfmrc's; see `read_predictions`."""
+    if not isinstance(record, dict):
+        return record
+    fields = dict(record)
+    if {"query_id", "answers"} <= fields.keys():
+        texts = location.list(fields, "answers")
+        if len(texts) > 1:
+            raise location.error(f"each query has one candidate. Received: {record!r:.200}")
+        return {"id": fields["query_id"], "answer": texts[0] if texts else ""}
+    if "prediction_text" in fields:
+        fields["answer"] = fields.pop("prediction_text")
+        chance = fields.pop("no_answer_probability", None)
+        fields["scores"] = {} if chance is None else {"answerable_probability": 1.0 - chance}
+    return fields
 
 
 def _prediction(location: RecordLocation, record: Any) -> Prediction:

@@ -8,9 +8,9 @@ from typing import Any
 
 from tfmrc.data.example import Example
 from tfmrc.data.formats.detect import read_file
-from tfmrc.data.stream import open_binary
+from tfmrc.data.formats.msmarco import NO_ANSWER
+from tfmrc.data.stream import Account, RecordError, open_binary
 from tfmrc.evaluation.files.predictions import json_records
-from tfmrc.evaluation.metrics.rules import NO_ANSWER
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,12 @@ class Reference:
 
 
 def read_references(
-    path: str | Path, *, style: str | None = None, split: str | None = None, **options: Any
+    path: str | Path,
+    *,
+    style: str | None = None,
+    split: str | None = None,
+    account: Account | None = None,
+    **options: Any,
 ) -> dict[str, Reference]:
     """Reads references by id from a file, whose form is detected from its content.
 
@@ -64,7 +69,9 @@ def read_references(
             Default: None.
         split: str or None. NarrativeQA's `set` column (`"train"`, `"valid"`, `"test"`).
             Default: None.
-        **options: `columns`, `blank_answers` and `on_error`, as of `tfmrc.data.read_file`.
+        account: `Account` or None. Receives the counts of questions, and says what becomes of
+            broken and blank ones. Default: None.
+        **options: `columns` and `blank_answers`, as of `tfmrc.data.read_file`.
 
     Raises:
         ValueError: If the form is unknown, a record is broken, an id is repeated, or a style is
@@ -80,12 +87,14 @@ def read_references(
     """
     first = _first(path)
     if "answers" in first and not {"question", "passages"} & first.keys():
-        return _unique(path, _answers_only(path))
+        return _unique(path, _answers_only(path, account or Account()))
     styles: set[str] = set()
     given = {name: value for name, value in (options | {"split": split}).items() if value}
 
     def references() -> Iterator[Reference]:
-        for example in read_file(path, labels="texts", **given):
+        for example in read_file(path, **given).records(account or Account(labels="texts")):
+            if isinstance(example, RecordError):
+                continue
             styles.update(example.answers)
             if style is None and len(example.answers) > 1:
                 raise ValueError(
@@ -124,9 +133,10 @@ def _first(path: str | Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _answers_only(path: str | Path) -> Iterator[Reference]:
+def _answers_only(path: str | Path, account: Account) -> Iterator[Reference]:
     """Yields MS MARCO's references: an id and a list of answers in each line."""
     for location, record in json_records(path):
+        account.used += 1
         answers = location.list(record, "answers")
         key = record["query_id"] if "query_id" in record else location.text(record, "id")
         answerable = bool(answers) and NO_ANSWER not in answers

@@ -3,10 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from tfmrc.data.formats.msmarco import NO_ANSWER as NO_ANSWER
 from tfmrc.evaluation.metrics.tokenizers import get_tokenizer
 from tfmrc.utils.arguments import suggestion
-
-NO_ANSWER = "No Answer Present."
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ _ENGLISH = _pattern(letter=r"[^\W\d_]", word=r"[^\W_]", other=r"\S")
 
 
 @dataclass(frozen=True)
-class Tokenizer:
+class ScoringTokenizer:
     """A function from text to words, with the description that every score shows.
 
     Example:
@@ -153,7 +153,7 @@ def _ranges(holds: Callable[[str], bool]) -> Iterator[str]:
             first = None
 
 
-def _spacy() -> Tokenizer:
+def _spacy() -> ScoringTokenizer:
     with optional_import("tfmrc[spacy]"):  # or use tokenizer="english"
         import spacy
     tokenize = spacy.blank("en").tokenizer
@@ -163,11 +163,11 @@ def _spacy() -> Tokenizer:
         # script's ROUGE-L counts it.
         return [token.text.strip() for token in tokenize(text)]
 
-    return Tokenizer("spacy", f"spaCy {package_version('spacy')} blank English", split)
+    return ScoringTokenizer("spacy", f"spaCy {package_version('spacy')} blank English", split)
 
 
 @cache
-def get_tokenizer(name: str) -> Tokenizer:
+def get_tokenizer(name: str) -> ScoringTokenizer:
     """Returns the tokenizer of this name.
 
     Args:
@@ -197,4 +197,4 @@ def get_tokenizer(name: str) -> Tokenizer:
         "unicode": (f"tfmrc unicode 1 (Unicode {version}, NFC)", _unicode),
         "whitespace": ("white space", str.split),
     }
-    return Tokenizer(name, *tokenizers[name])
+    return ScoringTokenizer(name, *tokenizers[name])

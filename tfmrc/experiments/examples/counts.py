@@ -231,8 +231,7 @@ class Counts:
 
 def is_labelled(example: Example, source: Source) -> bool:
     """Returns True if an example can train or test anything."""
-    known = (example.answerable, example.relevance) != (None, None)
-    return bool(example.answers) or known or source.format == "pairs"
+    return example.is_labelled or source.format == "pairs"
 
 
 def _why_unused(example: Example, source: Source) -> str:

@@ -23,8 +23,6 @@ class Reading(TypedDict, total=False):
 
 Record = Example | RecordError
 
-BLANK = "blank answer (see --blank-answers)"
-
 
 @dataclass(frozen=True)
 class Rows:
@@ -41,13 +39,7 @@ class Rows:
     account: Account
 
     def __iter__(self) -> Iterator[Record]:
-        self.account.clear()
-        for record in self.stream.records(self.account):
-            if isinstance(record, RecordError) or self.account.labels == "none" or _known(record):
-                yield record
-            else:
-                self.account.used -= 1
-                self.account.leave_out(BLANK)
+        return self.stream.records(self.account)
 
     @property
     def examples(self) -> Iterator[Example]:
@@ -70,11 +62,6 @@ class Rows:
             self.account.used -= 1
             self.account.error(found)
             yield from self.account.new_errors()
-
-
-def _known(example: Example) -> bool:
-    """Returns True if the row can train or test something."""
-    return bool(example.answers) or (example.answerable, example.relevance) != (None, None)
 
 
 def read_questions(
@@ -134,7 +121,7 @@ def read_questions(
         for stream in streams:
             yield from stream.read(account)
 
-    account = Account(on_error, labels)
+    account = Account(on_error, labels, only_labelled=labels != "none")
     return Rows(ExampleStream(read, on_error), account), account
 
 

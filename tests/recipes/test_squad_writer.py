@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from recipes.dataset_sizes.squad_writer import write_squad
 from recipes.dataset_sizes.to_squad import main
 from tests.data.builders import marco_lines, squad, write
 from tfmrc.data import (
@@ -12,7 +13,6 @@ from tfmrc.data import (
     read_msmarco,
     read_squad,
     write_examples,
-    write_squad,
 )
 
 

@@ -70,7 +70,6 @@ class _Calls:
 
     def __init__(self, service: Service):
         self.service = service
-        self.manager = service.manager
         limits = service.limits
         self._receiving = asyncio.Semaphore(max(1, limits.buffered_bytes // limits.body_bytes))
 
@@ -148,31 +147,16 @@ class _Calls:
 
     async def metadata(self, call: Call, request: Any, context: Any) -> Any:
         spec = request.model_spec
-        with self.manager.use(spec.name, _version(spec)) as used:
-            call.model, call.version = spec.name, used.number
-            signatures = get_model_metadata_pb2.SignatureDefMap(
-                signature_def=used.loaded.model.signature_defs
-            )
-            reply = get_model_metadata_pb2.GetModelMetadataResponse()
-            reply.model_spec.name = spec.name
-            reply.model_spec.version.value = used.number
-            reply.metadata["signature_def"].Pack(signatures)
+        signatures = self.service.signatures(call, spec.name, _version(spec))
+        reply = get_model_metadata_pb2.GetModelMetadataResponse()
+        reply.model_spec.name = spec.name
+        reply.model_spec.version.value = call.version
+        reply.metadata["signature_def"].Pack(signatures)
         return reply
 
     async def status(self, call: Call, request: Any, context: Any) -> Any:
         spec = request.model_spec
-        versions = self.manager.versions(spec.name, _version(spec))
-        call.model = spec.name
-        reply = get_model_status_pb2.GetModelStatusResponse()
-        states = get_model_status_pb2.ModelVersionStatus.State
-        for version in versions:
-            status = reply.model_version_status.add()
-            status.version = version.number
-            status.state = states.Value(version.state)
-            if version.error:
-                status.status.error_code = grpc.StatusCode.UNKNOWN.value[0]
-                status.status.error_message = version.error
-        return reply
+        return self.service.status(call, spec.name, _version(spec))
 
     async def check(self, messages: Any, context: Any) -> bytes:
         """Returns whether the server is ready, whatever service is named."""

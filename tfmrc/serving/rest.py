@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from google.protobuf import json_format
+from google.protobuf.message import Message
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -16,7 +17,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
-from tensorflow_serving.apis import get_model_metadata_pb2
 
 from tfmrc.predictors.exported.errors import RequestError
 from tfmrc.predictors.exported.signature import SavedModel
@@ -154,34 +154,14 @@ class _Rest:
         return _json(await asyncio.to_thread(reply_of, outputs, in_rows))
 
     async def status(self, request: Request, call: Call) -> Response:
-        name, number = request.path_params["name"], request.path_params.get("version")
-        entries = [
-            {
-                "version": str(version.number),
-                "state": version.state,
-                "status": {
-                    "error_code": "UNKNOWN" if version.error else "OK",
-                    "error_message": version.error,
-                },
-            }
-            for version in self.manager.versions(name, number)
-        ]
-        call.model = name
-        return _json(json_of({"model_version_status": entries}))
+        reply = self.service.status(call, *_selected(request))
+        return _json(json_of(_json_of_message(reply)))
 
     async def metadata(self, request: Request, call: Call) -> Response:
-        name, number = request.path_params["name"], request.path_params.get("version")
-        with self.manager.use(name, number) as version:
-            call.model, call.version = name, version.number
-            content = json_format.MessageToDict(
-                get_model_metadata_pb2.SignatureDefMap(
-                    signature_def=version.loaded.model.signature_defs
-                ),
-                preserving_proto_field_name=True,
-                always_print_fields_with_no_presence=True,
-            )
-        spec = {"name": name, "signature_name": "", "version": str(version.number)}
-        return _json(json_of({"model_spec": spec, "metadata": {"signature_def": content}}))
+        signatures = self.service.signatures(call, *_selected(request))
+        spec = {"name": call.model, "signature_name": "", "version": str(call.version)}
+        metadata = {"signature_def": _json_of_message(signatures)}
+        return _json(json_of({"model_spec": spec, "metadata": metadata}))
 
     async def models(self, request: Request, call: Call) -> Response:
         """Lists the models for the page and the clients; TensorFlow Serving has no such method."""
@@ -256,6 +236,16 @@ async def _unless_disconnected(request: Request, work: Coroutine[Any, Any, Array
     finally:
         working.cancel()
         waiting.cancel()
+
+
+def _selected(request: Request) -> tuple[str, int | None]:
+    """Returns name and version of the model in a path."""
+    return request.path_params["name"], request.path_params.get("version")
+
+
+def _json_of_message(message: Message) -> dict[str, Any]:
+    options = {"preserving_proto_field_name": True, "always_print_fields_with_no_presence": True}
+    return json_format.MessageToDict(message, **options)
 
 
 def _json(body: bytes, status: int = 200, headers: dict[str, str] | None = None) -> Response:

@@ -15,6 +15,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from tensorflow.core.protobuf import error_codes_pb2
+from tensorflow_serving.apis import get_model_metadata_pb2, get_model_status_pb2
+
 from tfmrc.predictors.exported.errors import RequestError
 from tfmrc.predictors.exported.signature import SavedModel
 from tfmrc.serving.lane import Arrays, Request
@@ -198,6 +201,27 @@ class Service:
             raise RequestError(message, 504, reason="deadline") from None
         finally:
             self.running -= 1
+
+    def status(self, call: Call, name: str, version: int | None) -> Any:
+        """Returns the states of a model's versions as a `GetModelStatusResponse`."""
+        versions = self.manager.versions(name, version)
+        call.model = name
+        reply = get_model_status_pb2.GetModelStatusResponse()
+        for each in versions:
+            status = reply.model_version_status.add(version=each.number)
+            status.state = status.State.Value(each.state)
+            code = "UNKNOWN" if each.error else "OK"
+            status.status.error_code = error_codes_pb2.Code.Value(code)
+            status.status.error_message = each.error
+        return reply
+
+    def signatures(self, call: Call, name: str, version: int | None) -> Any:
+        """Returns a model's signatures as a `SignatureDefMap`; `call` gets its version."""
+        with self.manager.use(name, version) as used:
+            call.model, call.version = name, used.number
+            return get_model_metadata_pb2.SignatureDefMap(
+                signature_def=used.loaded.model.signature_defs
+            )
 
     @contextmanager
     def record(self, call: Call) -> Iterator[None]:

@@ -8,7 +8,7 @@ import pytest
 from keras import ops
 
 from tfmrc.decoding import beam_search, greedy_search, sample
-from tfmrc.decoding.groups import best_of_groups
+from tfmrc.decoding.beam import best_of_groups
 from tfmrc.decoding.sampling import _drawn
 
 

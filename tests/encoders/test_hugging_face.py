@@ -46,6 +46,20 @@ def test_an_epsilon_that_is_not_stated_is_that_of_transformers(kind, epsilon):
     assert encoder_config(config).epsilon == epsilon
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "part", "value"),
+    [
+        ("bert", "type_vocab_size", "num_segments", 2),
+        ("electra", "hidden_dropout_prob", "dropout", 0.1),
+        ("albert", "hidden_dropout_prob", "dropout", 0.0),
+        ("albert", "num_hidden_groups", "num_groups", 1),
+    ],
+)
+def test_a_size_that_is_not_stated_is_that_of_the_family(kind, name, part, value):
+    config = {key: size for key, size in CONFIGS[kind].items() if key != name}
+    assert encoder_config(config).sizes[part] == value
+
+
 def test_a_kernel_is_transposed_and_heads_are_joined():
     layer = layer_of("bert")
     kernel = layer.backbone.transformer_layers[0]._self_attention_layer.query_dense.kernel
@@ -103,6 +117,12 @@ def test_missing_and_unknown_weights_are_refused():
 def test_other_arithmetic_is_refused(kind, changes, message):
     with pytest.raises(ValueError, match=message):
         encoder_config({**CONFIGS[kind], **changes})
+
+
+def test_a_missing_size_is_named_with_its_file():
+    config = {key: size for key, size in CONFIGS["bert"].items() if key != "hidden_size"}
+    with pytest.raises(ValueError, match="F/config.json must state `hidden_size`"):
+        encoder_config(config, "F/config.json")
 
 
 @pytest.mark.slow

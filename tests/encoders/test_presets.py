@@ -41,17 +41,26 @@ def test_minilm(minilm) -> None:
     assert states(minilm, batch).shape == (1, 13, 384)
 
 
-def test_keras_hub_and_hugging_face_forms_agree(minilm, tmp_path) -> None:
+@pytest.mark.parametrize("form", ["folder", "memory"])
+def test_keras_hub_and_hugging_face_forms_agree(minilm, tmp_path, form) -> None:
     model = keras_hub.models.BertBackbone.from_preset(str(FOLDER))
-    model.save_to_preset(str(tmp_path))
     tokenizer = keras_hub.models.BertTokenizer.from_preset(str(FOLDER), strip_accents=True)
-    tokenizer.save_to_preset(str(tmp_path))
-    other = encoders.from_preset(tmp_path, activation="gelu", epsilon=1e-12, overlap=7)
+    preset = [model, tokenizer]
+    if form == "folder":
+        for part in (model, tokenizer):
+            part.save_to_preset(str(tmp_path))
+        preset = [tmp_path]
+    other = encoders.from_preset(*preset, activation="gelu", epsilon=1e-12, overlap=7)
     assert other.subwords.overlap == 7
     batch = read(minilm, "Who flew over Zürich?", "The unaffable CAFÉ owl did.")
     again = read(other, "Who flew over Zürich?", "The unaffable CAFÉ owl did.")
     assert batch["encoder_ids"].numpy().tolist() == again["encoder_ids"].numpy().tolist()
     np.testing.assert_allclose(states(minilm, batch), states(other, again), atol=1e-5)
+
+
+def test_a_backbone_needs_its_tokenizer(minilm) -> None:
+    with pytest.raises(ValueError, match="needs its `tokenizer`"):
+        encoders.from_preset(minilm.layer.backbone)
 
 
 def test_vocabulary_from_tokenizer_json(minilm, tmp_path) -> None:

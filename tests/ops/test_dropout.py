@@ -4,8 +4,7 @@ import pytest
 import tensorflow as tf
 
 from tfmrc.ops import dropout
-from tfmrc.ops.dropout import drop, keep_mask
-from tfmrc.ops.random_numbers import random_int16
+from tfmrc.ops.dropout import drop, keep_mask, random_int16
 
 
 def seed(number=1):

@@ -264,6 +264,15 @@ def test_a_name_of_the_hub(predictor, tmp_path, monkeypatch, capsys, without_gra
         tfmrc.load("hf://a/b")
 
 
+def test_without_a_connection_a_folder_is_suggested(monkeypatch):
+    def snapshot_download(name, **options):
+        raise huggingface_hub.errors.LocalEntryNotFoundError("offline")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    with pytest.raises(FileNotFoundError, match="hf://a/b cannot .* give a folder.*offline"):
+        tfmrc.load("hf://a/b")
+
+
 def test_folders_of_other_kinds_are_refused(predictor, tmp_path):
     folder = predictor.save_hugging_face(tmp_path / "reader")
     (folder / "manifest.json").unlink()

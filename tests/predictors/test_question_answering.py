@@ -137,6 +137,7 @@ def test_old_and_mended_numbers(predictor, answerer):
         ((), {"question": ["a"], "context": ["b", "c"]}, ValueError, "zip"),
         ((), {"question": "a", "context": "b", "topk": 2}, TypeError, "argument 'topk'"),
         ((), {"question": "a", "context": "b", "doc_stride": 30}, ValueError, "must have room"),
+        ((), {"question": "a", "context": "b", "doc_stride": -5}, ValueError, "`doc_stride`.*=-5"),
     ],
 )
 def test_wrong_calls(answerer, arguments, options, error, message):

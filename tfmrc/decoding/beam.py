@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 from keras import ops, tree
 
 from tfmrc.decoding.constraints import Step, allowed_words, without_repeated_ngrams
-from tfmrc.decoding.groups import best_of_groups
 from tfmrc.decoding.hypotheses import Hypotheses, finished_hypotheses, length_penalised
 from tfmrc.ops.ids import BOS, EOS, PAD, UNK
 from tfmrc.ops.sizes import sizes
@@ -118,35 +117,44 @@ def beam_search(
 
     def advance(t, last, beams, cache):
         ids, lengths, total, paid, finished = beams
-        log_p, cache = step(last, cache, t)
+        log_p, cache = step(last, cache, t)  # [B, W, V]
         if cost is not None:
             paid = ops.where(finished, paid, ops.cast(cost(cache), "float32"))
         log_p = without_repeated_ngrams(log_p, ids, t, no_repeat_ngram_size)
         log_p = allowed_words(log_p, t, min_length, eos_id, forbidden_ids)
         vocabulary_size = sizes(log_p)[-1]
-        frozen = ops.where(ops.arange(vocabulary_size, dtype="int32") == PAD, 0.0, _NEVER)
+        frozen = ops.where(ops.arange(vocabulary_size, dtype="int32") == PAD, 0.0, _NEVER)  # [V]
         gain = ops.where(finished[..., None], frozen, log_p)
         candidates = total[..., None] + gain  # [B, W, V]
-        lengths = lengths + ops.cast(ops.logical_not(finished), "int32")
+        lengths = lengths + ops.cast(ops.logical_not(finished), "int32")  # [B, W]
         scores = length_penalised(candidates, lengths[..., None], length_penalty)
         scores = scores - paid[..., None]
 
-        # Indices of the W best candidates among the W V of an example: beam and word.
+        # The W best of the W V candidates of an example, [B, W]. A candidate is packed as
+        # `beam * V + word`: with 6 words, 16 is the word 4 after beam 2.
         best = best_of_groups(scores, finished, num_beam_groups, group_size, diversity_penalty)
         flat = ops.reshape(candidates, (-1, num_beams * vocabulary_size))
         total = ops.take_along_axis(flat, best, axis=1)
         word = best % vocabulary_size
-        row = first_row + best // vocabulary_size
+        row = first_row + best // vocabulary_size  # in [B W]
         ids, lengths, paid, finished, cache = tree.map_structure(
             lambda x: _reordered(x, row), (ids, lengths, paid, finished, cache)
         )
-        ids = ops.where(position == t, word[..., None], ids)
+        ids = ops.where(position == t, word[..., None], ids)  # [B, W, T]
         finished = finished | (word == eos_id) | (total == _NEVER)
         return t + 1, word, _Beams(ids, lengths, total, paid, finished), cache
 
     shape = (batch_size, num_beams)
     begin = ops.convert_to_tensor(0, dtype="int32"), ops.full(shape, BOS, dtype="int32")
-    beams = _empty_beams(shape, max_length, group_size)
+    is_first = ops.arange(num_beams, dtype="int32") % group_size == 0
+    zeros = ops.zeros(shape, dtype="float32")
+    beams = _Beams(
+        ids=ops.full((*shape, max_length), PAD, dtype="int32"),
+        lengths=ops.zeros(shape, dtype="int32"),
+        total=ops.where(is_first, zeros, _NEVER),  # the others would be the same hypothesis
+        paid=zeros,
+        finished=ops.zeros(shape, dtype="bool"),
+    )
     _, _, beams, _ = ops.while_loop(proceed, advance, (*begin, beams, cache))
     if num_beam_groups > 1:  # merges the groups, each of which is sorted
         scores = length_penalised(beams.total, beams.lengths, length_penalty) - beams.paid
@@ -167,21 +175,54 @@ class _Beams(NamedTuple):
     finished: Tensor  # boolean [B, W]
 
 
-def _empty_beams(shape, max_length, group_size):
-    is_first = ops.arange(shape[1], dtype="int32") % group_size == 0
-    zeros = ops.zeros(shape, dtype="float32")
-    return _Beams(
-        ids=ops.full((*shape, max_length), PAD, dtype="int32"),
-        lengths=ops.zeros(shape, dtype="int32"),
-        total=ops.where(is_first, zeros, _NEVER),  # the others would be the same hypothesis
-        paid=zeros,
-        finished=ops.zeros(shape, dtype="bool"),
-    )
+def best_of_groups(scores, finished, num_beam_groups, group_size, diversity_penalty):
+    """Returns the best candidates of each group, with a penalty on words of earlier groups.
+
+    Args:
+        scores: `[B, W, V]` of all candidates; the beams of a group are adjacent.
+        finished: boolean `[B, W]`.
+        num_beam_groups: int. Number of groups.
+        group_size: int. Number of beams per group.
+        diversity_penalty: float. Cost of a word for each beam of an earlier group that has taken
+            it in this step.
+
+    Returns:
+        int32 `[B, W]`, the candidates' indices in the flattened scores.
+
+    Example: word 1 has the best score in both groups.
+
+    >>> import numpy as np
+    >>> from tfmrc.decoding.beam import best_of_groups
+    >>> scores = np.log([[[0.1, 0.5, 0.4], [0.1, 0.5, 0.4]]]).astype("float32")
+    >>> np.array(best_of_groups(scores, np.zeros((1, 2), bool), 2, 1, diversity_penalty=1.0)) % 3
+    array([[1, 2]], dtype=int32)
+
+    Reference: Vijayakumar et al. 2018 (diverse beam search, Hamming diversity).
+    """
+    vocabulary_size = sizes(scores)[-1]
+    selected, taken = [], 0.0
+    for group in range(num_beam_groups):
+        start = group * group_size
+        beams = slice(start, start + group_size)
+        # A finished beam generates no words: it has no cost and causes none.
+        cost = ops.where(finished[:, beams, None], 0.0, taken)
+        own = ops.reshape(scores[:, beams] - cost, (-1, group_size * vocabulary_size))  # [B, g V]
+        _, best = ops.top_k(own, group_size)
+        best = ops.cast(best, "int32")  # [B, g], g beams of a group
+        selected.append(best + start * vocabulary_size)
+        if group < num_beam_groups - 1:
+            words = ops.one_hot(best % vocabulary_size, vocabulary_size, dtype="float32")
+            open_beams = ops.take_along_axis(
+                ops.logical_not(finished[:, beams]), best // vocabulary_size, axis=1
+            )
+            words = ops.where(open_beams[..., None], words, 0.0)  # [B, g, V]
+            taken = taken + diversity_penalty * ops.sum(words, axis=1, keepdims=True)  # [B, 1, V]
+    return ops.concatenate(selected, axis=1)
 
 
 def _settled(beams, num_return_sequences, max_length, length_penalty):
     """Returns True where the first `num_return_sequences` beams are final, boolean `[B]`."""
-    score = length_penalised(beams.total, beams.lengths, length_penalty) - beams.paid
+    score = length_penalised(beams.total, beams.lengths, length_penalty) - beams.paid  # [B, W]
     favoured = max_length if length_penalty > 0 else beams.lengths
     reachable = length_penalised(beams.total, favoured, length_penalty) - beams.paid
     reachable = ops.where(beams.finished, _NEVER, reachable)
@@ -193,5 +234,5 @@ def _settled(beams, num_return_sequences, max_length, length_penalty):
 def _reordered(x, row):
     """Reorders the beams of `x` `[B, W, ...]` by the flat indices `row` `[B, W]`."""
     batch_size, num_beams, *rest = sizes(x)
-    rows = ops.take(ops.reshape(x, (batch_size * num_beams, *rest)), row, axis=0)
+    rows = ops.take(ops.reshape(x, (batch_size * num_beams, *rest)), row, axis=0)  # [B, W, ...]
     return ops.reshape(rows, (batch_size, num_beams, *rest))  # JAX takes no shape from no rows

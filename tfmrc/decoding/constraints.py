@@ -41,14 +41,14 @@ def allowed_words(
         float32 `[B, W, V]`.
     """
     log_p = ops.cast(log_p, "float32")
-    word = ops.arange(sizes(log_p)[-1], dtype="int32")
+    word = ops.arange(sizes(log_p)[-1], dtype="int32")  # [V]
     end = word == eos_id
     forbidden = end & (t < min_length)
     for identifier in forbidden_ids:
         forbidden = forbidden | (word == identifier)
     impossible = log_p <= LOG_ZERO / 2
     constrained = ops.where(forbidden | impossible, -float("inf"), log_p)
-    best = ops.max(constrained, axis=-1, keepdims=True, initial=-float("inf"))
+    best = ops.max(constrained, axis=-1, keepdims=True, initial=-float("inf"))  # [B, W, 1]
     return ops.where(best > -float("inf"), constrained, ops.where(end, log_p, -float("inf")))
 
 
@@ -78,14 +78,15 @@ def without_repeated_ngrams(log_p: Tensor, ids: Tensor, t: Tensor | int, size: i
         return log_p
     batch, beams, vocabulary_size = sizes(log_p)
     t = ops.convert_to_tensor(t, dtype="int32")
-    # Compares the last n - 1 words with those at each earlier position.
+    # Compares the last n - 1 words with those at each of the T - n + 1 earlier positions.
     begins = length - size + 1
     same = ops.arange(begins, dtype="int32") + size <= t
-    same = ops.broadcast_to(same, (batch, beams, begins))
+    same = ops.broadcast_to(same, (batch, beams, begins))  # [B, W, T - n + 1]
     for offset in range(size - 1):
         last = ops.clip(t - size + 1 + offset, 0, length - 1)
-        word = ops.take(ids, ops.reshape(last, (1,)), axis=-1)
+        word = ops.take(ids, ops.reshape(last, (1,)), axis=-1)  # [B, W, 1]
         same = same & (ids[..., offset : offset + begins] == word)
+    # A word of a beam is packed as `beam * V + word`: those that end an n-gram are counted.
     row = ops.arange(batch * beams, dtype="int32") * vocabulary_size
     words = ops.cast(ops.reshape(ids[..., size - 1 :], (batch * beams, begins)), "int32")
     marks = ops.segment_sum(

@@ -81,12 +81,12 @@ def word_by_word(step, cache, shape, choose, max_length, eos_id):
         return (t < max_length) & ops.logical_not(ops.all(finished))
 
     def advance(t, last, ids, lengths, total, finished, cache):
-        log_p, cache = step(last, cache, t)
-        word, gain = choose(log_p, ids, t)
+        log_p, cache = step(last, cache, t)  # [B, W, V]
+        word, gain = choose(log_p, ids, t)  # [B, W]
         word = ops.where(finished, PAD, ops.cast(word, "int32"))
         total = total + ops.where(finished, 0.0, gain)
         lengths = lengths + ops.cast(ops.logical_not(finished), "int32")
-        ids = ops.where(position == t, word[..., None], ids)
+        ids = ops.where(position == t, word[..., None], ids)  # [B, W, T]
         finished = finished | (word == eos_id)
         return t + 1, word, ids, lengths, total, finished, cache
 

@@ -107,16 +107,17 @@ def sample(
 def _drawn(log_p, numbers, temperature, top_k, top_p):
     """Returns the words `[B, W]` drawn by the numbers `[W]`, and their log-probabilities."""
     size = sizes(log_p)[-1]
-    count = size if not top_k else ops.minimum(top_k, size)
-    if isinstance(size, int):
-        count = min(top_k or size, size)
-    sorted_log_p, words = ops.top_k(log_p, count)
+    known = isinstance(size, int)
+    count = (min(top_k, size) if known else ops.minimum(top_k, size)) if top_k else size  # K
+    sorted_log_p, words = ops.top_k(log_p, count)  # [B, W, K]
     p = ops.exp((sorted_log_p - sorted_log_p[..., :1]) / temperature)
     p = p / ops.sum(p, axis=-1, keepdims=True)
     p = ops.where(ops.cumsum(p, axis=-1) - p < top_p, p, 0.0)  # never removes the first word
+    # The first word whose sum of probabilities is above the number: of p = [0.5, 0.3, 0] and the
+    # number 0.7, which is 0.56 of their sum, the second one.
     until = ops.cumsum(p, axis=-1)
     passed = until <= numbers[:, None] * until[..., -1:]
-    selected = ops.sum(ops.cast(passed, "int32"), axis=-1)
+    selected = ops.sum(ops.cast(passed, "int32"), axis=-1)  # [B, W]
     remaining = ops.sum(ops.cast(p > 0, "int32"), axis=-1)
     selected = ops.minimum(selected, remaining - 1)[..., None]  # guards against rounding
     word = ops.take_along_axis(words, selected, axis=-1)[..., 0]

@@ -6,6 +6,7 @@ from keras import ops
 from tfmrc.encoders import flat_transformer as flat, keras_hub_backbone as hub
 from tfmrc.encoders.subword_rows import AllSubwords, RealSubwords
 from tfmrc.encoders.word_pooling import WordPooling
+from tfmrc.layers.base import Layer
 from tfmrc.ops.masking import mask_bias
 from tfmrc.ops.own_policy import own_policy
 from tfmrc.ops.sizes import sizes
@@ -13,7 +14,7 @@ from tfmrc.utils import keras_private
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class BackboneEncoder(keras.layers.Layer):
+class BackboneEncoder(Layer):
     """Encodes windows of subwords with a KerasHub backbone.
 
     `states = mix of (e, h_1, ..., h_L)`, where `e` are the embeddings, `h_j` is the output of
@@ -107,7 +108,13 @@ class BackboneEncoder(keras.layers.Layer):
         with keras.name_scope(self.name):
             self.backbone = hub.build_backbone(family, backbone, self.dtype_policy)
             if layers == "mix":
-                self._add_mix()
+                options = {"dtype": "float32", "autocast": False}
+                self.mix_weights = self.add_weight(
+                    (self.num_layers + 1,), initializer="zeros", name="mix_weights", **options
+                )
+                self.mix_gamma = self.add_weight(
+                    (), initializer="ones", name="mix_gamma", **options
+                )
         self.built = True
         if activation is not None:
             hub.set_activation(self.backbone, activation)
@@ -172,31 +179,21 @@ class BackboneEncoder(keras.layers.Layer):
             # The pooled output is not used.
             self.backbone.pooled_dense.trainable = False
 
-    def _add_mix(self):
-        options = {"dtype": "float32", "autocast": False}
-        self.mix_weights = self.add_weight(
-            shape=(self.num_layers + 1,), initializer="zeros", name="mix_weights", **options
-        )
-        self.mix_gamma = self.add_weight(shape=(), initializer="ones", name="mix_gamma", **options)
-
     def call(self, encoder_ids, segment_ids=None, training=False):
-        rows, windows, length = (sizes(encoder_ids)[axis] for axis in range(3))
-        ids = ops.reshape(encoder_ids, (-1, length))
+        rows, windows, length = sizes(encoder_ids)
+        ids = ops.reshape(encoder_ids, (-1, length))  # [B W, P]
         segments = None if segment_ids is None else ops.reshape(segment_ids, (-1, length))
         mask = ops.not_equal(ids, self.pad_id)
-        if self._skips:
+        if self._skips:  # windows of padding; R of the B W are left
             (present,) = ops.nonzero(ops.any(mask, axis=1))
             ids, mask = ops.take(ids, present, axis=0), ops.take(mask, present, axis=0)
             segments = None if segments is None else ops.take(segments, present, axis=0)
-        outputs = self.compute(ids, segments, mask, bool(training))
-        if self.output_layers == "last":
-            states = outputs[-1]
-        else:
-            states = self._mix(outputs)
+        outputs = self.compute(ids, segments, mask, bool(training))  # of [R, P, dim]
+        states = outputs[-1] if self.output_layers == "last" else self._mix(outputs)
         states = ops.where(ops.expand_dims(mask, -1), states, ops.zeros_like(states))
         if self._skips:
             shape = (rows * windows, length, self.dim)
-            states = ops.scatter(ops.expand_dims(present, -1), states, shape)
+            states = ops.scatter(ops.expand_dims(present, -1), states, shape)  # [B W, P, dim]
         states = ops.reshape(states, (rows, windows * length, self.dim))
         return self.restore_context(states, training=training)
 
@@ -227,8 +224,8 @@ class BackboneEncoder(keras.layers.Layer):
         if all(map(flat.supports, layers)):
             rows = RealSubwords if self._skips else AllSubwords
             subwords = rows(mask, self.backbone.num_heads)
-            x = subwords.to_rows(x)
-        bias = mask_bias(mask)[:, None, None, :]
+            x = subwords.to_rows(x)  # [N, dim], a row for each subword
+        bias = mask_bias(mask)[:, None, None, :]  # [R, 1, 1, P]
         for number, layer in enumerate(layers):
             frozen = number < len(layers) - tuned
             x = self._layer(layer, x, mask, bias, extra, subwords, training and not frozen)
@@ -271,15 +268,6 @@ class BackboneEncoder(keras.layers.Layer):
     def get_config(self):
         return {
             **super().get_config(),
-            "family": self.family,
             "backbone": hub.sizes_of(self.backbone),
-            "pad_id": self.pad_id,
-            "pooling": self.words.pooling,
-            "layers": self.output_layers,
             "trainable_layers": self.trainable_layers,
-            "remat": self.remat,
-            "activation": self.activation,
-            "epsilon": self.epsilon,
-            "skip_padding": self.skip_padding,
-            "preset": self.preset,
         }

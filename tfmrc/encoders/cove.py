@@ -9,6 +9,7 @@ from keras import ops
 
 from tfmrc.encoders.elmo.projected_lstm import ProjectedLSTM
 from tfmrc.encoders.torch_state_dict import read_state_dict
+from tfmrc.layers.base import Layer
 from tfmrc.ops.own_policy import own_policy
 from tfmrc.ops.shapes import flatten_leading
 from tfmrc.ops.sizes import sizes
@@ -17,7 +18,7 @@ FIRST = "weight_ih_l0"
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class CoVe(keras.layers.Layer):
+class CoVe(Layer):
     """Computes contextual word vectors by a bidirectional LSTM over GloVe.
 
     `CoVe(w) = MT-LSTM(GloVe(w))`. Each layer reads the concatenated forward and backward outputs of
@@ -57,12 +58,6 @@ class CoVe(keras.layers.Layer):
     def __init__(self, units=300, input_dim=300, num_layers=2, encoder_trainable=False, **kwargs):
         super().__init__(**kwargs)
         self.dtype_policy = own_policy(self)
-        self._config = {
-            "units": units,
-            "input_dim": input_dim,
-            "num_layers": num_layers,
-            "encoder_trainable": encoder_trainable,
-        }
         self.input_dim = input_dim
         self.output_dim = 2 * units
         self.lstms = []
@@ -98,9 +93,6 @@ class CoVe(keras.layers.Layer):
 
     def compute_output_spec(self, x, padding_mask=None):
         return keras.KerasTensor((*x.shape[:-1], self.output_dim), self.compute_dtype)
-
-    def get_config(self):
-        return {**super().get_config(), **self._config}
 
 
 def load_cove(path: str | os.PathLike[str], **arguments: Any) -> CoVe:

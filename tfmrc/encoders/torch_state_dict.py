@@ -4,22 +4,22 @@ import os
 import pickle
 import zipfile
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+import ml_dtypes  # with Keras; gives NumPy the type of bfloat16
 import numpy as np
 
 from tfmrc.utils.optional import optional_import
 
 __all__ = ["read_state_dict"]
 
-BFLOAT16 = "bfloat16"
-STORAGES = {
+STORAGES: dict[str, str | type] = {
     "DoubleStorage": "<f8",
     "FloatStorage": "<f4",
     "HalfStorage": "<f2",
-    "BFloat16Storage": BFLOAT16,
+    "BFloat16Storage": ml_dtypes.bfloat16,
     "LongStorage": "<i8",
     "IntStorage": "<i4",
     "ShortStorage": "<i2",
@@ -56,7 +56,9 @@ def read_state_dict(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     """
     path = Path(path)
     if path.suffix == ".safetensors":
-        return _safetensors(path)
+        with optional_import("safetensors"):
+            from safetensors.numpy import load_file
+        return {name: _float32(array) for name, array in load_file(path).items()}
     with open(path, "rb") as file:
         is_zip = file.read(4) == b"PK\x03\x04"
         file.seek(0)
@@ -67,14 +69,13 @@ def read_state_dict(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
 class _Storage(NamedTuple):
     """A storage, whose numbers are read later; tensors are views of storages."""
 
-    dtype: str
+    dtype: str | type
     key: str
     size: int
 
     def read(self, file: IO[bytes]) -> np.ndarray:
-        dtype = np.dtype("<u2" if self.dtype == BFLOAT16 else self.dtype)
-        numbers = np.frombuffer(file.read(self.size * dtype.itemsize), dtype, self.size)
-        return _float32(numbers) if self.dtype == BFLOAT16 else numbers
+        dtype = np.dtype(self.dtype)
+        return np.frombuffer(file.read(self.size * dtype.itemsize), dtype, self.size)
 
 
 class _Tensor(NamedTuple):
@@ -84,19 +85,17 @@ class _Tensor(NamedTuple):
     strides: tuple[int, ...]
 
 
-def _rebuild_tensor(storage: _Storage, offset: int, shape: Any, strides: Any, *_: Any) -> _Tensor:
+def _rebuild_tensor(
+    storage: _Storage, offset: int, shape: Sequence[int], strides: Sequence[int], *_: object
+) -> _Tensor:
     return _Tensor(storage, offset, tuple(shape), tuple(strides))
-
-
-def _rebuild_parameter(data: Any, *_: Any) -> Any:
-    return data
 
 
 _ADMITTED: dict[tuple[str, str], Any] = {
     ("collections", "OrderedDict"): OrderedDict,
     ("torch._utils", "_rebuild_tensor"): _rebuild_tensor,
     ("torch._utils", "_rebuild_tensor_v2"): _rebuild_tensor,
-    ("torch._utils", "_rebuild_parameter"): _rebuild_parameter,
+    ("torch._utils", "_rebuild_parameter"): lambda data, *_: data,
     **{("torch", name): dtype for name, dtype in STORAGES.items()},
 }
 
@@ -123,7 +122,7 @@ class _Unpickler(_PythonUnpickler):
             )
         return _ADMITTED[module, name]
 
-    def persistent_load(self, pid: Any) -> _Storage:
+    def persistent_load(self, pid: Sequence[Any]) -> _Storage:
         _, dtype, key, _, size, *_ = pid
         return _Storage(dtype, str(key), int(size))
 
@@ -156,7 +155,7 @@ def _legacy(file: IO[bytes], path: Path) -> tuple[Any, dict[str, np.ndarray]]:
     return content, storages
 
 
-def _tensors(content: Any) -> Iterator[tuple[str, _Tensor]]:
+def _tensors(content: Mapping[str, Any]) -> Iterator[tuple[str, _Tensor]]:
     """Yields all tensors of nested dictionaries with their joined names."""
     for name, value in content.items():
         if isinstance(value, _Tensor):
@@ -173,23 +172,9 @@ def _view(tensor: _Tensor, numbers: np.ndarray) -> np.ndarray:
     inside = min((*shape, *strides, offset)) >= 0 and count <= numbers.size
     if not inside or (count and last >= numbers.size):
         raise ValueError(f"A tensor reaches beyond its storage. Received: {tensor}")
-    step = numbers.itemsize
-    return np.array(
-        np.lib.stride_tricks.as_strided(numbers[offset:], shape, [s * step for s in strides])
-    )
+    bytes_apart = [stride * numbers.itemsize for stride in strides]
+    return _float32(np.lib.stride_tricks.as_strided(numbers[offset:], shape, bytes_apart).copy())
 
 
-def _float32(bits: np.ndarray) -> np.ndarray:
-    """Returns bfloat16, given as uint16, as float32."""
-    return (bits.astype("<u4") << 16).view("<f4")
-
-
-def _safetensors(path: Path) -> dict[str, np.ndarray]:
-    import ml_dtypes  # with Keras; gives NumPy the type of bfloat16
-
-    with optional_import("safetensors"):
-        from safetensors.numpy import load_file
-    return {
-        name: array.astype(np.float32) if array.dtype == ml_dtypes.bfloat16 else array
-        for name, array in load_file(path).items()
-    }
+def _float32(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.float32) if array.dtype == ml_dtypes.bfloat16 else array

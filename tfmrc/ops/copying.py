@@ -60,9 +60,27 @@ def scatter_copies(attention, source_ids, size):
         >>> print(np.array(scatter_copies(attention, np.array([[1, 3, 1]]), 4)))
         [[[0.  0.8 0.  0.2]]]
     """
-    batch, width, length = sizes(attention)
     attention = ops.where(ops.not_equal(source_ids, PAD)[:, None, :], attention, 0.0)
-    rows = ops.arange(batch, dtype="int32")[:, None] * size + ops.cast(source_ids, "int32")
-    positions = ops.reshape(ops.transpose(attention, (0, 2, 1)), (batch * length, width))
-    words = ops.segment_sum(positions, ops.reshape(rows, (-1,)), num_segments=batch * size)
+    return combine_positions(attention, ops.cast(source_ids, "int32"), size)
+
+
+def combine_positions(values, targets, size, combine="sum"):
+    """Combines the values of positions that have the same target.
+
+    Targets of a batch are flattened: row b of `targets` is `b * size` to `b * size + size - 1`.
+
+    Args:
+        values: `[B, W, S]`.
+        targets: int32 `[B, S]`, each below `size`.
+        size: int or scalar tensor.
+        combine: str. "sum" or "max". Default: "sum".
+
+    Returns:
+        `[B, W, size]`; where there is no position 0 for a sum, and a very low value for a maximum.
+    """
+    batch, width, length = sizes(values)
+    rows = ops.arange(batch, dtype="int32")[:, None] * size + targets  # [B, S]
+    positions = ops.reshape(ops.transpose(values, (0, 2, 1)), (batch * length, width))  # [B S, W]
+    segments = ops.segment_max if combine == "max" else ops.segment_sum
+    words = segments(positions, ops.reshape(rows, (-1,)), num_segments=batch * size)  # [B size, W]
     return ops.transpose(ops.reshape(words, (batch, size, width)), (0, 2, 1))

@@ -6,6 +6,7 @@ its first occurrence, so that no tensor has the size of the vocabulary.
 
 from keras import ops
 
+from tfmrc.ops.copying import combine_positions
 from tfmrc.ops.ids import PAD
 from tfmrc.ops.masking import LOG_ZERO, masked_max
 from tfmrc.ops.sizes import sizes
@@ -73,13 +74,8 @@ def scores_of_words(scores, source_ids, combine, positions=None):
 
     Reference: Zhao et al. 2018 (maxout pointer), qg-13 and qg-14.
     """
-    batch, steps, length = sizes(scores)
     positions = first_positions(source_ids) if positions is None else positions
-    rows = ops.arange(batch, dtype="int32")[:, None] * length + positions
-    by_position = ops.reshape(ops.transpose(scores, (0, 2, 1)), (batch * length, steps))
-    segments = ops.segment_max if combine == "max" else ops.segment_sum  # qg-14, qg-13
-    words = segments(by_position, ops.reshape(rows, (-1,)), num_segments=batch * length)
-    words = ops.transpose(ops.reshape(words, (batch, length, steps)), (0, 2, 1))
+    words = combine_positions(scores, positions, sizes(scores)[-1], combine)  # qg-14, qg-13
     return ops.where(is_first(source_ids, positions)[:, None, :], words, LOG_ZERO)
 
 

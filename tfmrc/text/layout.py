@@ -56,17 +56,9 @@ def cut_rows(tokens: Tokens, limits: tf.Tensor, firsts: tf.Tensor | None = None)
     firsts = tf.zeros_like(lengths) if firsts is None else firsts
     position -= tf.gather(firsts, row)
     selected = tf.where((position >= 0) & (position < tf.gather(limits, row)))[:, 0]  # [N]
-    surface, compared, starts, ends = (tf.gather(field.values, selected) for field in tokens)
-    return FlatTokens(
-        surface,
-        compared,
-        starts,
-        ends,
-        row=tf.gather(row, selected),
-        position=tf.gather(position, selected),
-        lengths=tf.minimum(lengths - firsts, limits),
-        cut=lengths > limits,
-    )
+    fields = (*(field.values for field in tokens), row, position)
+    parts = [tf.gather(field, selected) for field in fields]
+    return FlatTokens._make([*parts, tf.minimum(lengths - firsts, limits), lengths > limits])
 
 
 def parts_of_rows(values: tf.Tensor, row: tf.Tensor, positions: tf.Tensor) -> tf.Tensor:
@@ -99,10 +91,8 @@ def every_nth(tokens: FlatTokens, step: int, offset: int) -> tuple[FlatTokens, t
         The tokens, and their indices among all tokens, int64 `[n, 1]`.
     """
     positions = tf.where(tokens.row % step == offset)
-    selected = {
-        name: tf.gather_nd(getattr(tokens, name), positions)
-        for name in ("surface", "compared", "starts", "ends", "row", "position")
-    }
+    names = ("surface", "compared", "starts", "ends", "row", "position")
+    selected = {name: tf.gather_nd(getattr(tokens, name), positions) for name in names}
     selected["row"] //= step
     rows = slice(offset, None, step)
     return FlatTokens(**selected, lengths=tokens.lengths[rows], cut=tokens.cut[rows]), positions

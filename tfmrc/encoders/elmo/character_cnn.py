@@ -3,12 +3,13 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.ops.own_policy import own_policy
 from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class CharacterCNN(keras.layers.Layer):
+class CharacterCNN(Layer):
     """Embeds words by character convolutions, max pooling, highway layers and a projection.
 
     For each filter width w: `y_w = f(max_t(conv_w(E[c])_t + b_w))`. The `y_w` are concatenated to
@@ -56,14 +57,8 @@ class CharacterCNN(keras.layers.Layer):
     ):
         super().__init__(**kwargs)
         self.dtype_policy = own_policy(self)
-        self.filters = [tuple(pair) for pair in filters]
-        self.projection_dim = projection_dim
-        self.num_characters = num_characters
-        self.character_dim = character_dim
-        self.num_highways = num_highways
         self.activation = activation
-        self.weights_trainable = weights_trainable
-        num_filters = sum(number for _, number in self.filters)
+        num_filters = sum(number for _, number in filters)
         self.output_dim = projection_dim or num_filters
 
         def add(name, shape, initializer="glorot_uniform"):
@@ -74,10 +69,10 @@ class CharacterCNN(keras.layers.Layer):
         self.characters = add("characters", (num_characters - 1, character_dim))
         self.kernels = [
             add(f"kernel_{i}", (width, character_dim, number))
-            for i, (width, number) in enumerate(self.filters)
+            for i, (width, number) in enumerate(filters)
         ]
         self.biases = [
-            add(f"bias_{i}", (number,), "zeros") for i, (_, number) in enumerate(self.filters)
+            add(f"bias_{i}", (number,), "zeros") for i, (_, number) in enumerate(filters)
         ]
         square, vector = (num_filters, num_filters), (num_filters,)
         self.highways = [
@@ -96,41 +91,27 @@ class CharacterCNN(keras.layers.Layer):
         self.built = True
 
     def call(self, characters):
-        dtype = self.compute_dtype
+        def cast(weight):
+            return ops.cast(weight, self.compute_dtype)
+
         shape = sizes(characters)
-        ids = ops.reshape(characters, (-1, shape[-1]))
-        rows = ops.take(ops.cast(self.characters, dtype), ops.maximum(ids - 1, 0), axis=0)
+        ids = ops.reshape(characters, (-1, shape[-1]))  # [N, c]
+        rows = ops.take(cast(self.characters), ops.maximum(ids - 1, 0), axis=0)
         x = ops.where((ids > 0)[..., None], rows, 0.0)  # [N, c, d]
         activation = keras.activations.get(self.activation)
         pooled = [
-            activation(ops.max(ops.conv(x, ops.cast(kernel, dtype)), axis=1) + _as(bias, dtype))
+            activation(ops.max(ops.conv(x, cast(kernel)), axis=1) + cast(bias))  # [N, filters]
             for kernel, bias in zip(self.kernels, self.biases, strict=True)
         ]
-        x = ops.concatenate(pooled, axis=-1)
+        x = ops.concatenate(pooled, axis=-1)  # [N, all filters]
         for weights in self.highways:
-            w = {name: ops.cast(value, dtype) for name, value in weights.items()}
+            w = {name: cast(value) for name, value in weights.items()}
             g = ops.sigmoid(ops.matmul(x, w["gate_kernel"]) + w["gate_bias"])
             new = ops.relu(ops.matmul(x, w["transform_kernel"]) + w["transform_bias"])
             x = g * new + (1.0 - g) * x
         if self.projection is not None:
-            x = ops.matmul(x, _as(self.projection, dtype)) + _as(self.projection_bias, dtype)
+            x = ops.matmul(x, cast(self.projection)) + cast(self.projection_bias)
         return ops.reshape(x, (*shape[:-1], self.output_dim))
 
     def compute_output_spec(self, characters):
         return keras.KerasTensor((*characters.shape[:-1], self.output_dim), self.compute_dtype)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "filters": self.filters,
-            "projection_dim": self.projection_dim,
-            "num_characters": self.num_characters,
-            "character_dim": self.character_dim,
-            "num_highways": self.num_highways,
-            "activation": self.activation,
-            "weights_trainable": self.weights_trainable,
-        }
-
-
-def _as(weight, dtype):
-    return ops.cast(weight, dtype)

@@ -1,11 +1,14 @@
 """ELMo: contextual word vectors from a bidirectional language model over characters."""
 
+import itertools
+
 import keras
 import numpy as np
 from keras import ops
 
 from tfmrc.encoders.elmo.character_cnn import CharacterCNN
 from tfmrc.encoders.elmo.projected_lstm import ProjectedLSTM
+from tfmrc.layers.base import Layer
 from tfmrc.ops.own_policy import own_policy
 from tfmrc.ops.shapes import flatten_leading
 from tfmrc.ops.sizes import sizes
@@ -23,7 +26,7 @@ def boundary(character):
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class ELMo(keras.layers.Layer):
+class ELMo(Layer):
     """Computes contextual word vectors, a scalar mix of the layers of a bidirectional LM.
 
     `x_k` = `CharacterCNN` of word k; each direction runs its LSTM layers (`ProjectedLSTM`) over
@@ -108,20 +111,6 @@ class ELMo(keras.layers.Layer):
     ):
         super().__init__(**kwargs)
         self.dtype_policy = own_policy(self)
-        self._config = {
-            "filters": [list(pair) for pair in filters],
-            "projection_dim": projection_dim,
-            "lstm_dim": lstm_dim,
-            "num_lstm_layers": num_lstm_layers,
-            "character_dim": character_dim,
-            "num_characters": num_characters,
-            "num_highways": num_highways,
-            "activation": activation,
-            "cell_clip": cell_clip,
-            "proj_clip": proj_clip,
-            "use_skip_connections": use_skip_connections,
-            "encoder_trainable": encoder_trainable,
-        }
         self.forward_dim = projection_dim
         self.output_dim = 2 * projection_dim
         num_filters = sum(number for _, number in filters)
@@ -136,31 +125,29 @@ class ELMo(keras.layers.Layer):
             name="words",
             **common,
         )
-        self.directions = [self._lstms(name, common) for name in ("forward", "backward")]
+        self.directions = [
+            [
+                ProjectedLSTM(
+                    lstm_dim,
+                    projection_dim if projection_dim < lstm_dim else None,
+                    cell_clip,
+                    proj_clip,
+                    residual=use_skip_connections and number > 0,
+                    reverse=direction == "backward",
+                    name=f"{direction}_{number}",
+                    **common,
+                )
+                for number in range(num_lstm_layers)
+            ]
+            for direction in ("forward", "backward")
+        ]
+        for lstm in itertools.chain(*self.directions):
+            lstm.build((None, None, projection_dim))
         self.mix_weights = self.add_weight(
             (num_lstm_layers + 1,), initializer="zeros", name="mix_weights"
         )
         self.gamma = self.add_weight((), initializer="ones", name="gamma")
         self.built = True
-
-    def _lstms(self, direction, common):
-        """Returns the built LSTM layers of "forward" or "backward"."""
-        config, dim = self._config, self.forward_dim
-        lstms = []
-        for number in range(config["num_lstm_layers"]):
-            lstm = ProjectedLSTM(
-                config["lstm_dim"],
-                dim if dim < config["lstm_dim"] else None,
-                config["cell_clip"],
-                config["proj_clip"],
-                residual=config["use_skip_connections"] and number > 0,
-                reverse=direction == "backward",
-                name=f"{direction}_{number}",
-                **common,
-            )
-            lstm.build((None, None, dim))
-            lstms.append(lstm)
-        return lstms
 
     def call(
         self,
@@ -223,10 +210,10 @@ class ELMo(keras.layers.Layer):
         Returns:
             A list of `[..., n, 2 p]`, the character layer first, zeros at padding; and the states.
         """
-        rows, mask = self._rows(character_ids, padding_mask)
+        rows, mask = self._rows(character_ids, padding_mask)  # [N, n, 50], [N, n]
         begun = ops.equal(rows[:, :1, 1], SENTENCE_BEGIN)  # [N, 1]: begins with a boundary
-        length = ops.sum(ops.cast(mask, "int32"), axis=1, keepdims=True)
-        with_begin = ops.pad(rows, [[0, 0], [1, 1], [0, 0]])
+        length = ops.sum(ops.cast(mask, "int32"), axis=1, keepdims=True)  # [N, 1]
+        with_begin = ops.pad(rows, [[0, 0], [1, 1], [0, 0]])  # [N, n + 2, 50]
         with_begin = ops.concatenate(
             [ops.zeros_like(rows[:, :1]) + boundary(SENTENCE_BEGIN), with_begin[:, 1:]], axis=1
         )
@@ -234,41 +221,41 @@ class ELMo(keras.layers.Layer):
         end = length + ops.where(begun, 0, 1)  # [N, 1]: index of the last boundary
         position = ops.arange(sizes(ids)[1])[None]
         ids = ops.where(ops.equal(position, end)[..., None], boundary(SENTENCE_END), ids)
-        real = ops.logical_and(position <= end, length > 0)
+        real = ops.logical_and(position <= end, length > 0)  # [N, n + 2]
 
-        x = self.words(ids)
-        layers = [ops.concatenate([x, x], axis=-1)]
-        outputs, states = [], []
-        for number, direction in enumerate(self.directions):
-            y, ends, layer_outputs = x, [], []
-            for index, lstm in enumerate(direction):
-                first = None if initial_state is None else initial_state[number][index]
-                y, state = lstm(y, padding_mask=real, initial_state=first)
-                layer_outputs.append(y)
-                ends.append(state)
-            outputs.append(layer_outputs)
-            states.append(tuple(ends))
-        layers += [ops.concatenate(pair, axis=-1) for pair in zip(*outputs, strict=True)]
+        x = self.words(ids)  # [N, n + 2, p]
+        runs = [
+            self._run(lstms, x, real, state)
+            for lstms, state in zip(self.directions, initial_state or (None, None), strict=True)
+        ]
+        outputs, states = zip(*runs, strict=True)
+        layers = [(x, x), *zip(*outputs, strict=True)]  # of both directions
 
-        def words_only(y):
+        def words_only(pair):
+            y = ops.concatenate(pair, axis=-1)  # [N, n + 2, 2 p]
             y = ops.where(begun[..., None], y[:, :-2], y[:, 1:-1])
             y = ops.where(mask[..., None], y, 0.0)
             return ops.reshape(y, (*sizes(character_ids)[:-1], self.output_dim))
 
-        return [words_only(y) for y in layers], tuple(states)
+        return [words_only(pair) for pair in layers], states
 
     def _forward(self, character_ids, mask, initial_state):
         rows, mask = self._rows(character_ids, mask)
-        x = self.words(rows)
-        layers, states = [x], []
-        for index, lstm in enumerate(self.directions[0]):
-            first = None if initial_state is None else initial_state[0][index]
-            x, state = lstm(x, padding_mask=mask, initial_state=first)
-            layers.append(x)
-            states.append(state)
-        outputs = ops.where(mask[..., None], self._mixed(layers), 0.0)
+        x = self.words(rows)  # [N, n, p]
+        first = None if initial_state is None else initial_state[0]
+        layers, states = self._run(self.directions[0], x, mask, first)
+        outputs = ops.where(mask[..., None], self._mixed([x, *layers]), 0.0)
         shape = (*sizes(character_ids)[:-1], self.forward_dim)
-        return ops.reshape(outputs, shape), (tuple(states),)
+        return ops.reshape(outputs, shape), (states,)
+
+    def _run(self, lstms, x, mask, states):
+        """Returns the outputs of LSTM layers, each the input of the next, and their last states."""
+        outputs, ends = [], []
+        for lstm, state in zip(lstms, states or [None] * len(lstms), strict=True):
+            x, end = lstm(x, padding_mask=mask, initial_state=state)
+            outputs.append(x)
+            ends.append(end)
+        return outputs, tuple(ends)
 
     def _rows(self, character_ids, mask):
         rows = ops.cast(flatten_leading(character_ids, keep=2), "int32")
@@ -289,20 +276,8 @@ class ELMo(keras.layers.Layer):
         return_state=False,
         direction="both",
     ):
+        if return_state:
+            rest = padding_mask, initial_state, True, direction
+            return super().compute_output_spec(character_ids, *rest)
         width = self.forward_dim if direction == "forward" else self.output_dim
-        shape, dtype = character_ids.shape, self.compute_dtype
-        outputs = keras.KerasTensor((*shape[:-1], width), dtype)
-        if not return_state:
-            return outputs
-        rows = None if None in shape[:-2] else int(np.prod(shape[:-2]))
-
-        def state(layer):
-            return tuple(
-                keras.KerasTensor((rows, dim), "float32") for dim in (layer.units, layer.output_dim)
-            )
-
-        directions = self.directions[: 1 if direction == "forward" else 2]
-        return outputs, tuple(tuple(state(layer) for layer in part) for part in directions)
-
-    def get_config(self):
-        return {**super().get_config(), **self._config}
+        return keras.KerasTensor((*character_ids.shape[:-1], width), self.compute_dtype)

@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 import tensorflow as tf
 
@@ -60,7 +59,9 @@ class HubELMo(tf.Module):
             raise ValueError(f"`output` must be one of {words}. Received: output={output!r}")
         self.output_dim = outputs[output].shape[-1]
 
-    def __call__(self, words: Any, padding_mask: Any = None) -> tf.Tensor:
+    def __call__(
+        self, words: tf.Tensor | list[list[str]], padding_mask: tf.Tensor | None = None
+    ) -> tf.Tensor:
         """Computes the vectors of words.
 
         Args:
@@ -82,15 +83,6 @@ class HubELMo(tf.Module):
         result = tf.reshape(result, tf.concat([shape, [tf.shape(result)[-1]]], axis=0))
         result = tf.ensure_shape(result, [*words.shape, self.output_dim])
         return tf.stop_gradient(tf.where(mask[..., None], tf.cast(result, tf.float32), 0.0))
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the configuration, without the module itself."""
-        return {"handle": self.handle, "output": self.output}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> "HubELMo":
-        """Loads the module again."""
-        return cls(**config)
 
     def __repr__(self) -> str:
         return f"<HubELMo {self.handle}, output={self.output!r} of {self.output_dim}>"

@@ -3,11 +3,12 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class ProjectedLSTM(keras.layers.Layer):
+class ProjectedLSTM(Layer):
     """LSTM whose hidden state is a projection, with clipped cells and projections.
 
     `i, f, o = sigmoid(.)`, `g = tanh(.)` of `x_t W + h_{t-1} U + b`, ordered `i, f, g, o`;
@@ -90,12 +91,12 @@ class ProjectedLSTM(keras.layers.Layer):
     def call(self, x, padding_mask=None, initial_state=None):
         if initial_state is None:
             initial_state = self.zero_state(sizes(x)[0])
-        gates = ops.transpose(self._project(x), (1, 0, 2))  # [n, B, 4u]
+        gates = ops.transpose(self._project(x), (1, 0, 2))  # [n, B, 4 u]
         recurrent_kernel, projection = self._recurrent_weights()
         # Concatenated, because Keras' scan over several tensors requires a static length.
         if padding_mask is not None:
-            real = ops.cast(ops.transpose(padding_mask)[..., None], gates.dtype)
-            gates = ops.concatenate([gates, real], axis=-1)
+            real = ops.cast(ops.transpose(padding_mask)[..., None], gates.dtype)  # [n, B, 1]
+            gates = ops.concatenate([gates, real], axis=-1)  # [n, B, 4 u + 1]
 
         def step(state, gates):
             new = self._advance(gates[:, : 4 * self.units], state, recurrent_kernel, projection)
@@ -106,7 +107,7 @@ class ProjectedLSTM(keras.layers.Layer):
 
         state = tuple(ops.cast(part, "float32") for part in initial_state)
         state, (_, outputs) = ops.scan(step, state, gates, reverse=self.reverse)
-        outputs = ops.cast(ops.transpose(outputs, (1, 0, 2)), x.dtype)
+        outputs = ops.cast(ops.transpose(outputs, (1, 0, 2)), x.dtype)  # [B, n, p]
         outputs = outputs + x if self.residual else outputs
         if padding_mask is not None:
             outputs = ops.where(padding_mask[..., None], outputs, 0.0)
@@ -150,18 +151,6 @@ class ProjectedLSTM(keras.layers.Layer):
         batch, length = x_shape[:2]
         outputs = (batch, length, self.output_dim)
         return outputs, ((batch, self.units), (batch, self.output_dim))
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "projection_dim": self.projection_dim,
-            "cell_clip": self.cell_clip,
-            "proj_clip": self.proj_clip,
-            "residual": self.residual,
-            "reverse": self.reverse,
-            "weights_trainable": self.weights_trainable,
-        }
 
 
 def _clip(x, limit):

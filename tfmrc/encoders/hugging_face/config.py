@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping
+from os import PathLike
 from typing import Any, NamedTuple
 
+from tfmrc.encoders.backbone import BackboneEncoder
 from tfmrc.encoders.hugging_face.families import FAMILIES
 
 __all__ = [
-    "CLASSES",
     "EncoderConfig",
     "config_of_encoder",
     "encoder_config",
@@ -15,47 +16,46 @@ __all__ = [
     "is_transformers",
 ]
 
-# The part of class names there: BertForQuestionAnswering, BertTokenizer.
-CLASSES = {
-    "bert": "Bert", "distil_bert": "DistilBert", "electra": "Electra", "roberta": "Roberta",
-    "xlm_roberta": "XLMRoberta", "albert": "Albert", "deberta_v3": "DebertaV2",
-}  # fmt: skip
-
 _TRANSFORMER = {
-    "vocabulary_size": "vocab_size",
-    "num_layers": "num_hidden_layers",
-    "num_heads": "num_attention_heads",
-    "hidden_dim": "hidden_size",
-    "intermediate_dim": "intermediate_size",
-    "dropout": "hidden_dropout_prob",
+    "vocabulary_size": "vocab_size", "num_layers": "num_hidden_layers",
+    "num_heads": "num_attention_heads", "hidden_dim": "hidden_size",
+    "intermediate_dim": "intermediate_size", "dropout": "hidden_dropout_prob",
     "max_sequence_length": "max_position_embeddings",
-}
+}  # fmt: skip
 _SEGMENTS = {"num_segments": "type_vocab_size"}
 _SIZES = {
     "bert": _TRANSFORMER | _SEGMENTS,
-    "electra": {"vocab_size": "vocab_size"}
-    | {ours: theirs for ours, theirs in _TRANSFORMER.items() if ours != "vocabulary_size"}
-    | {"embedding_dim": "embedding_size"}
-    | _SEGMENTS,
+    "electra": {
+        ours.replace("vocabulary", "vocab"): theirs for ours, theirs in _TRANSFORMER.items()
+    } | {"embedding_dim": "embedding_size"} | _SEGMENTS,
     "distil_bert": {
-        "vocabulary_size": "vocab_size",
-        "num_layers": "n_layers",
-        "num_heads": "n_heads",
-        "hidden_dim": "dim",
-        "intermediate_dim": "hidden_dim",
-        "dropout": "dropout",
+        "vocabulary_size": "vocab_size", "num_layers": "n_layers", "num_heads": "n_heads",
+        "hidden_dim": "dim", "intermediate_dim": "hidden_dim", "dropout": "dropout",
         "max_sequence_length": "max_position_embeddings",
     },
     "roberta": _TRANSFORMER,
     "xlm_roberta": _TRANSFORMER,
-    "albert": _TRANSFORMER
-    | {
-        "embedding_dim": "embedding_size",
-        "num_groups": "num_hidden_groups",
+    "albert": _TRANSFORMER | _SEGMENTS | {
+        "embedding_dim": "embedding_size", "num_groups": "num_hidden_groups",
         "num_inner_repetitions": "inner_group_num",
-    }
-    | _SEGMENTS,
+    },
     "deberta_v3": _TRANSFORMER | {"bucket_size": "position_buckets"},
+}  # fmt: skip
+# What files may leave out, because transformers has these defaults.
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "": {
+        "hidden_dropout_prob": 0.1,
+        "dropout": 0.1,
+        "max_position_embeddings": 512,
+        "type_vocab_size": 2,
+        "num_hidden_groups": 1,
+        "inner_group_num": 1,
+        "embedding_size": 128,
+        "hidden_act": "gelu",
+        "layer_norm_eps": 1e-12,
+    },
+    "albert": {"hidden_dropout_prob": 0.0, "hidden_act": "gelu_new"},
+    "deberta_v3": {"layer_norm_eps": 1e-7},
 }
 # Values that the arithmetic here has; a config that lacks the name has this value by default.
 _REQUIRED: dict[str, dict[str, Any]] = {
@@ -121,7 +121,7 @@ def family_of_config(config: Mapping[str, Any]) -> str:
         'deberta_v3'
     """
     by_type = {facts.model_type: name for name, facts in FAMILIES.items()}
-    known = by_type | {prefix: name for name, prefix in CLASSES.items()}
+    known = by_type | {facts.transformers: name for name, facts in FAMILIES.items()}
     classes = config.get("architectures") or [""]
     kind = config.get("model_type") or re.split("For|Model", classes[0])[0]
     if kind not in known:
@@ -131,17 +131,19 @@ def family_of_config(config: Mapping[str, Any]) -> str:
     return known[kind]
 
 
-def encoder_config(config: Mapping[str, Any]) -> EncoderConfig:
+def encoder_config(
+    config: Mapping[str, Any], path: str | PathLike[str] = "config.json"
+) -> EncoderConfig:
     """Returns the sizes of an encoder.
 
     Args:
         config: dict. The content of `config.json`.
+        path: str or path. The file, for errors. Default: "config.json".
 
     Raises:
-        ValueError: The file describes an encoder with other arithmetic.
+        ValueError: The file lacks a size, or describes an encoder with other arithmetic.
     """
     family = family_of_config(config)
-    names = _SIZES[family]
     for name, value in {**_REQUIRED[""], **_REQUIRED.get(family, {})}.items():
         received = config.get(name, None if name in _STATED.get(family, ()) else value)
         if name == "pos_att_type" and received:
@@ -151,8 +153,11 @@ def encoder_config(config: Mapping[str, Any]) -> EncoderConfig:
                 f"Encoders with {name}={value!r} are supported. "
                 f"Received: {name}={config.get(name)!r}"
             )
-    activation = config.get("hidden_act", config.get("activation", "gelu"))
-    sizes = {ours: config[theirs] for ours, theirs in names.items()}
+    stated = {**_DEFAULTS[""], **_DEFAULTS.get(family, {}), **config}
+    missing = [theirs for theirs in _SIZES[family].values() if theirs not in stated]
+    if missing:
+        raise ValueError(f"{path} must state `{missing[0]}`. Received: {', '.join(config)}")
+    sizes = {ours: stated[theirs] for ours, theirs in _SIZES[family].items()}
     if family in _POSITIONED_AFTER_PADDING:
         if config.get("pad_token_id", 1) != _RESERVED_POSITIONS - 1:
             raise ValueError(
@@ -160,12 +165,11 @@ def encoder_config(config: Mapping[str, Any]) -> EncoderConfig:
                 f"Received: pad_token_id={config['pad_token_id']!r}"
             )
         sizes["max_sequence_length"] -= _RESERVED_POSITIONS
-    default = 1e-7 if family == "deberta_v3" else 1e-12  # of transformers
-    epsilon = float(config.get("layer_norm_eps", default))
-    return EncoderConfig(family, sizes, activation, epsilon)
+    activation = config.get("activation", stated["hidden_act"])
+    return EncoderConfig(family, sizes, activation, float(stated["layer_norm_eps"]))
 
 
-def config_of_encoder(layer: Any) -> dict[str, Any]:
+def config_of_encoder(layer: BackboneEncoder) -> dict[str, Any]:
     """Returns the entries of `config.json` that describe an encoder.
 
     Args:

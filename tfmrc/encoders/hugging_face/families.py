@@ -7,9 +7,10 @@ class Family(NamedTuple):
     """Properties of a family of encoders.
 
     Attributes:
-        backbone: str. Name of KerasHub's backbone class.
-        tokenizer: str. Name of KerasHub's tokenizer class.
+        keras_hub: str. Begin of the names of KerasHub's classes, such as `BertBackbone`.
+        transformers: str. Begin of the names of transformers' classes, such as `BertModel`.
         model_type: str. `model_type` in `config.json` of Hugging Face.
+        prefix: str. Begin of the names of weights there, such as `bert` of `bert.pooler`.
         pieces: str. Kind of subwords: `word_pieces`, `byte_pairs` or `unigram`.
         cls, sep, pad: str. The special subwords.
         num_separators: int. Number of separators between question and passage.
@@ -17,9 +18,10 @@ class Family(NamedTuple):
         vocabulary_argument: str. The backbone's argument for the size of its vocabulary.
     """
 
-    backbone: str
-    tokenizer: str
+    keras_hub: str
+    transformers: str
     model_type: str
+    prefix: str
     pieces: str
     cls: str
     sep: str
@@ -28,39 +30,29 @@ class Family(NamedTuple):
     segments: bool = True
     vocabulary_argument: str = "vocabulary_size"
 
+    @property
+    def backbone(self) -> str:
+        """Name of KerasHub's backbone class."""
+        return f"{self.keras_hub}Backbone"
+
 
 _BERT = ("word_pieces", "[CLS]", "[SEP]", "[PAD]")
-_ROBERTA = ("byte_pairs", "<s>", "</s>", "<pad>", 2, False)
+_ROBERTA = ("<s>", "</s>", "<pad>", 2, False)
 _PIECES = ("unigram", "[CLS]", "[SEP]")
 
 FAMILIES = {
-    "bert": Family("BertBackbone", "BertTokenizer", "bert", *_BERT),
-    "distil_bert": Family(
-        "DistilBertBackbone", "DistilBertTokenizer", "distilbert", *_BERT, segments=False
-    ),
+    "bert": Family("Bert", "Bert", "bert", "bert", *_BERT),
+    "distil_bert": Family("DistilBert", "DistilBert", "distilbert", "distilbert", *_BERT, 1, False),
     "electra": Family(
-        "ElectraBackbone",
-        "ElectraTokenizer",
-        "electra",
-        *_BERT,
-        vocabulary_argument="vocab_size",
+        "Electra", "Electra", "electra", "electra", *_BERT, vocabulary_argument="vocab_size"
     ),
-    "roberta": Family("RobertaBackbone", "RobertaTokenizer", "roberta", *_ROBERTA),
+    "roberta": Family("Roberta", "Roberta", "roberta", "roberta", "byte_pairs", *_ROBERTA),
     "xlm_roberta": Family(
-        "XLMRobertaBackbone",
-        "XLMRobertaTokenizer",
-        "xlm-roberta",
-        "unigram",
-        *_ROBERTA[1:],
+        "XLMRoberta", "XLMRoberta", "xlm-roberta", "roberta", "unigram", *_ROBERTA
     ),
-    "albert": Family("AlbertBackbone", "AlbertTokenizer", "albert", *_PIECES, "<pad>"),
+    "albert": Family("Albert", "Albert", "albert", "albert", *_PIECES, "<pad>"),
     "deberta_v3": Family(
-        "DebertaV3Backbone",
-        "DebertaV3Tokenizer",
-        "deberta-v2",
-        *_PIECES,
-        "[PAD]",
-        segments=False,
+        "DebertaV3", "DebertaV2", "deberta-v2", "deberta", *_PIECES, "[PAD]", segments=False
     ),
 }
 

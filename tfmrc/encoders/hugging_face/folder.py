@@ -8,16 +8,11 @@ import numpy as np
 
 from tfmrc.encoders.backbone import BackboneEncoder
 from tfmrc.encoders.hugging_face.config import encoder_config
-from tfmrc.encoders.hugging_face.families import FAMILIES
-from tfmrc.encoders.hugging_face.tokenizer import (
-    pieces_of,
-    read_optional_json,
-    special_tokens_of,
-)
+from tfmrc.encoders.hugging_face.tokenizer import read_optional_json
 from tfmrc.encoders.hugging_face.weights import assign_weights
 from tfmrc.encoders.torch_state_dict import read_state_dict
 
-__all__ = ["load_layer", "load_pieces", "read_weights"]
+__all__ = ["load_layer", "read_weights"]
 
 INDEX = "model.safetensors.index.json"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
@@ -57,7 +52,7 @@ def load_layer(
     """Builds the layer of an encoder and assigns its weights.
 
     Args:
-        folder: path. The folder, for error messages.
+        folder: path. The folder, for errors.
         config: dict. The content of `config.json`.
         pad_id: int. Id of padding.
         weights: dict. Tensors by name; None to keep random weights. Default: None.
@@ -66,15 +61,9 @@ def load_layer(
     Raises:
         ValueError: The encoder is not supported, or the weights do not fit.
     """
-    known = encoder_config(config)
+    known = encoder_config(config, folder / "config.json")
     stated = {"activation": known.activation, "epsilon": known.epsilon}
     layer = BackboneEncoder(known.family, known.sizes, pad_id=pad_id, **{**stated, **options})
     if weights is not None:
         assign_weights(layer, weights)
     return layer
-
-
-def load_pieces(folder: Path, family: str) -> tuple[Any, list[dict[str, Any]]]:
-    """Returns the subword pieces of a folder and its special tokens."""
-    pieces = pieces_of(folder, FAMILIES[family])
-    return pieces, special_tokens_of(folder, FAMILIES[family], pieces)

@@ -7,7 +7,7 @@ from typing import Any
 from tfmrc.encoders.hugging_face.families import Family
 from tfmrc.text.lines import read_lines
 from tfmrc.text.subwords.byte_pairs import BytePairs
-from tfmrc.text.subwords.tokenizer import Pieces
+from tfmrc.text.subwords.pieces import Pieces
 from tfmrc.text.subwords.unigram_pieces import UnigramPieces
 from tfmrc.text.subwords.word_pieces import WordPieces
 from tfmrc.utils.files import read_json
@@ -27,8 +27,9 @@ __all__ = [
 ]
 
 TOKENIZER, TOKENIZER_CONFIG = "tokenizer.json", "tokenizer_config.json"
+ADDED_TOKENS = "added_tokens.json"
 Json = dict[str, Any]
-# Values of a component that differ from these are refused; None and "" mean the same there.
+# Values of a component that differ from these are refused.
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
 BPE = {
     "type": "BPE", "dropout": None, "continuing_subword_prefix": "", "end_of_word_suffix": "",
@@ -90,32 +91,40 @@ def _word_pieces(folder: Path, stated: Json, rules: Json, model: Json) -> WordPi
     )
 
 
-def special_tokens_of(folder: Path, facts: Family, pieces: Any) -> list[Json]:
+def special_tokens_of(folder: Path, facts: Family, pieces: Pieces) -> list[Json]:
     """Returns the special tokens that a text may contain, for `SubwordTokenizer`.
 
-    Without `tokenizer.json` they are those that all encoders of the family have.
+    Without `tokenizer.json` they are those that all encoders of the family have, and those in
+    `added_tokens.json`.
+
+    Raises:
+        ValueError: `added_tokens.json` has tokens that `tokenizer.json` lacks.
     """
+    further = read_optional_json(folder / ADDED_TOKENS)
     added = read_optional_json(folder / TOKENIZER).get("added_tokens")
     if added is None:
-        return default_special_tokens(facts, pieces)
+        default = {token["content"]: token for token in default_special_tokens(facts, pieces)}
+        added = [{"content": name, "id": index} for name, index in further.items()]
+        return [*(default | {token["content"]: token for token in added}).values()]
+    missing = sorted(further.items() - {(token["content"], token["id"]) for token in added})
+    if missing:
+        raise ValueError(
+            f"{folder / TOKENIZER} must have the tokens of {ADDED_TOKENS}. "
+            f"Received: no {missing[0][0]!r} with the id {missing[0][1]}"
+        )
     names = ("content", "id", "lstrip", "normalized")
     return [{name: token.get(name) for name in names} for token in added]
 
 
-def default_special_tokens(facts: Family, pieces: Any) -> list[Json]:
+def default_special_tokens(facts: Family, pieces: Pieces) -> list[Json]:
     """Returns the special tokens that all encoders of a family have."""
-    byte_pairs = facts.pieces == BytePairs.kind
     names = [facts.cls, facts.pad, facts.sep]
-    names += ["<unk>", "<mask>"] if byte_pairs else ["[UNK]", "[MASK]"]
-    result = []
-    for name in dict.fromkeys(names):
-        try:
-            index = pieces.id_of(name)
-        except KeyError:
-            continue
-        lstrip = name == "<mask>"
-        result.append({"content": name, "id": index, "lstrip": lstrip})
-    return result
+    names += ["<unk>", "<mask>"] if facts.pieces == BytePairs.kind else ["[UNK]", "[MASK]"]
+    return [
+        {"content": name, "id": pieces.id_of(name), "lstrip": name == "<mask>"}
+        for name in dict.fromkeys(names)
+        if name in pieces
+    ]
 
 
 def check_tokenizer(folder: Path, facts: Family) -> None:
@@ -174,11 +183,10 @@ def with_separators(folder: Path, facts: Family) -> Family:
     return facts._replace(num_separators=names.index("B") - names.index("A") - 1)
 
 
-def _check(path: Path, part: str, received: Any, expected: Mapping[str, Any]) -> None:
+def _check(path: Path, part: str, received: Json | None, expected: Mapping[str, Any]) -> None:
     received = received or {}
     for name, value in expected.items():
-        other = received.get(name)
-        if other != value and not (other in (None, "", False) and value in (None, "", False)):
+        if (received.get(name) or None) != (value or None):  # None, "" and False mean the same
             raise ValueError(
                 f"{path}: the tokenizer must have {part}.{name}={value!r}; others are not "
                 f"followed exactly here. Received: {part}={str(received)[:200]}"

@@ -1,26 +1,22 @@
 """Weights of encoders in Hugging Face's files, to and from KerasHub's variables.
 
 Each variable of a backbone has one name in the file, and one rule between the two shapes, which is
-used for loading and for saving. `keras_hub_backbone` and this file use KerasHub's private names.
+used for loading and for saving. `keras_hub_backbone` and this module use KerasHub's private names.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+import keras
 import numpy as np
 from keras import ops
 
+from tfmrc.encoders.backbone import BackboneEncoder
+from tfmrc.encoders.hugging_face.families import FAMILIES
+from tfmrc.encoders.keras_hub_backbone import Backbone
+
 __all__ = ["Weight", "assign_weights", "encoder_weights", "weights_of_encoder"]
 
-_PREFIXES = {
-    "bert": "bert.",
-    "distil_bert": "distilbert.",
-    "electra": "electra.",
-    "roberta": "roberta.",
-    "xlm_roberta": "roberta.",
-    "albert": "albert.",
-    "deberta_v3": "deberta.",
-}
 _UNUSED = ("pooler.", "embeddings.position_ids", "embeddings.token_type_ids")
 _NORM = {"gamma": "weight", "beta": "bias"}
 
@@ -35,7 +31,7 @@ class Weight(NamedTuple):
     """
 
     name: str
-    variable: Any
+    variable: keras.Variable
     rule: str = "same"
 
     def from_file(self, array: np.ndarray) -> np.ndarray:
@@ -61,7 +57,7 @@ class Weight(NamedTuple):
         return not self.name.endswith(("dense.weight", "out_lin.weight"))
 
 
-def encoder_weights(backbone: Any, family: str) -> list[Weight]:
+def encoder_weights(backbone: Backbone, family: str) -> list[Weight]:
     """Returns all variables of a backbone that take part in its states.
 
     Args:
@@ -81,7 +77,7 @@ def _dense(name: str, layer: Any) -> Iterator[Weight]:
     yield Weight(f"{name}.bias", layer.bias, "flat")
 
 
-def _embeddings(backbone: Any, family: str) -> Iterator[Weight]:
+def _embeddings(backbone: Backbone, family: str) -> Iterator[Weight]:
     yield Weight("embeddings.word_embeddings.weight", backbone.token_embedding.embeddings)
     if family in ("distil_bert", "roberta", "xlm_roberta"):
         positions = backbone.embeddings.position_embedding
@@ -131,7 +127,7 @@ _NAMES = {
 }  # fmt: skip
 
 
-def _layers(backbone: Any, family: str) -> Iterator[Weight]:
+def _layers(backbone: Backbone, family: str) -> Iterator[Weight]:
     names = _NAMES.get(family, _Names())
     if family == "albert":
         layers = {
@@ -157,7 +153,7 @@ def _layers(backbone: Any, family: str) -> Iterator[Weight]:
         yield from _norm(f"{prefix}.{names.norm}", layer._feedforward_layer_norm)
 
 
-def assign_weights(layer: Any, arrays: Mapping[str, np.ndarray]) -> None:
+def assign_weights(layer: BackboneEncoder, arrays: Mapping[str, np.ndarray]) -> None:
     """Assigns the weights of a file to an encoder.
 
     Every variable must be in the file, and every array of the encoder in the file must be known,
@@ -170,7 +166,7 @@ def assign_weights(layer: Any, arrays: Mapping[str, np.ndarray]) -> None:
     Raises:
         ValueError: Weights are missing or unknown, or have a wrong shape.
     """
-    family, prefix = layer.family, _PREFIXES[layer.family]
+    family, prefix = layer.family, f"{FAMILIES[layer.family].prefix}."
     prefix = prefix if any(name.startswith(prefix) for name in arrays) else ""
     given = {n.removeprefix(prefix): array for n, array in arrays.items() if n.startswith(prefix)}
     given = _modern(_without_segments(given, family))
@@ -188,9 +184,9 @@ def assign_weights(layer: Any, arrays: Mapping[str, np.ndarray]) -> None:
         weight.variable.assign(weight.from_file(given[weight.name]))
 
 
-def weights_of_encoder(layer: Any) -> dict[str, np.ndarray]:
+def weights_of_encoder(layer: BackboneEncoder) -> dict[str, np.ndarray]:
     """Returns the weights of an encoder by their names in Hugging Face's files."""
-    family, prefix = layer.family, _PREFIXES[layer.family]
+    family, prefix = layer.family, f"{FAMILIES[layer.family].prefix}."
     arrays = {w.name: w.to_file() for w in encoder_weights(layer.backbone, family)}
     if family in ("roberta", "xlm_roberta"):
         rows = arrays["embeddings.position_embeddings.weight"]

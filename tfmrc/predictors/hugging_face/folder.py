@@ -10,17 +10,18 @@ from keras import ops
 
 from tfmrc.encoders import Encoder
 from tfmrc.encoders.hugging_face.config import (
-    CLASSES,
     config_of_encoder,
     family_of_config,
     is_transformers,
 )
 from tfmrc.encoders.hugging_face.families import FAMILIES
-from tfmrc.encoders.hugging_face.folder import load_layer, load_pieces, read_weights
+from tfmrc.encoders.hugging_face.folder import load_layer, read_weights
 from tfmrc.encoders.hugging_face.tokenizer import (
     TOKENIZER_CONFIG,
     check_tokenizer,
+    pieces_of,
     read_optional_json,
+    special_tokens_of,
     with_separators,
 )
 from tfmrc.encoders.hugging_face.tokenizer_files import tokenizer_files
@@ -47,7 +48,7 @@ __all__ = [
 HUB = "hf://"
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FILES = (CONFIG, "*.safetensors", "model.safetensors.index.json", "tokenizer*.json", "vocab*",
-         "merges.txt", "special_tokens_map.json", CALIBRATION)  # fmt: skip
+         "merges.txt", "added_tokens.json", "special_tokens_map.json", CALIBRATION)  # fmt: skip
 PICKLE = "pytorch_model.bin"  # which a folder may have in place of safetensors
 HEAD = ("qa_outputs.weight", "qa_outputs.bias")
 WINDOW = 384  # subwords of a window, of which a third is shared by two
@@ -94,7 +95,7 @@ def load_hugging_face(
         verify_files(folder)
     config = read_json(folder / CONFIG)
     family = family_of_config(config)
-    kind = f"{CLASSES[family]}ForQuestionAnswering"
+    kind = f"{FAMILIES[family].transformers}ForQuestionAnswering"
     architectures = config.get("architectures") or []
     if architectures != [kind]:
         raise ValueError(
@@ -103,7 +104,8 @@ def load_hugging_face(
         )
     facts = with_separators(folder, FAMILIES[family])
     check_tokenizer(folder, facts)
-    pieces, special = load_pieces(folder, family)
+    pieces = pieces_of(folder, facts)
+    special = special_tokens_of(folder, facts, pieces)
     weights = read_weights(folder)
     kernel, bias = (weights[name] for name in HEAD)
     layer = load_layer(
@@ -133,7 +135,8 @@ def local_folder(folder: str | PathLike[str]) -> Path:
     """Returns the folder itself, or that of a name of the hub (`hf://`), which is downloaded.
 
     Raises:
-        ImportError: If the package huggingface_hub is missing, which a name of the hub needs.
+        FileNotFoundError: The model cannot be downloaded.
+        ImportError: The package huggingface_hub is not installed.
     """
     name = fspath(folder)
     if not name.startswith(HUB):
@@ -142,9 +145,15 @@ def local_folder(folder: str | PathLike[str]) -> Path:
         import huggingface_hub
     name, _, revision = name.removeprefix(HUB).partition("@")
     for patterns in (FILES, (*FILES, PICKLE)):
-        path = huggingface_hub.snapshot_download(
-            name, revision=revision or None, allow_patterns=list(patterns)
-        )
+        try:
+            path = huggingface_hub.snapshot_download(
+                name, revision=revision or None, allow_patterns=list(patterns)
+            )
+        except OSError as error:
+            raise FileNotFoundError(
+                f"{HUB}{name} cannot be downloaded; check the name and the connection, or give a "
+                f"folder with the model's files. {error}"
+            ) from error
         if any(Path(path).glob("*.safetensors")):
             break
     return Path(path)
@@ -189,7 +198,7 @@ def save_hugging_face(predictor: ExtractiveReaderPredictor, folder: str | PathLi
             "Hugging Face's form has the last layer of an encoder only: layers='last'. "
             f"Received: layers={layer.output_layers!r}"
         )
-    name = CLASSES[layer.family]
+    name = FAMILIES[layer.family].transformers
     config = {"architectures": [f"{name}ForQuestionAnswering"], **config_of_encoder(layer)}
     files = {CONFIG: json.dumps(config, indent=2, sort_keys=True) + "\n"}
     files |= tokenizer_files(subwords, FAMILIES[layer.family], f"{name}Tokenizer")

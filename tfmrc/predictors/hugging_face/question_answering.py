@@ -46,7 +46,7 @@ class PipelineOptions:
         legacy: bool. Whether results are those of transformers 5.2. Default: False.
 
     Raises:
-        ValueError: A number is no int of at least 1.
+        ValueError: A number is not a positive int; `doc_stride` may be 0.
     """
 
     top_k: int = 1
@@ -60,9 +60,10 @@ class PipelineOptions:
     legacy: bool = False
 
     def __post_init__(self) -> None:
-        check_whole_numbers(
-            1, **{n: v for n, v in ((n, getattr(self, n)) for n in WHOLE_NUMBERS) if v is not None}
-        )
+        numbers = {name: getattr(self, name) for name in (*WHOLE_NUMBERS, "doc_stride")}
+        given = {name: value for name, value in numbers.items() if value is not None}
+        check_whole_numbers(0, doc_stride=given.pop("doc_stride", 0))
+        check_whole_numbers(1, **given)
 
 
 class QuestionAnsweringPipeline:

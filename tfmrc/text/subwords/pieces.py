@@ -57,6 +57,10 @@ class Pieces(Pickled, tf.Module):
         """Returns the id of a piece. Raises KeyError if there is none."""
         return self._ids[piece]
 
+    def __contains__(self, piece: str) -> bool:
+        """Returns True if a piece has an id."""
+        return piece in self._ids
+
     def __len__(self) -> int:
         """Returns the number of ids."""
         return self._size

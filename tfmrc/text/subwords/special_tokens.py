@@ -86,11 +86,8 @@ class SpecialTokens:
     def divided(self, normalize: Callable[[str], str]) -> "tuple[SpecialTokens, SpecialTokens]":
         """Returns the tokens of texts, and those of normalized texts as they are found there."""
         given = [token for token in self._tokens if not token["normalized"]]
-        normalized = [
-            {**token, "content": normalize(token["content"])}
-            for token in self._tokens
-            if token["normalized"]
-        ]
+        later = [token for token in self._tokens if token["normalized"]]
+        normalized = [{**token, "content": normalize(token["content"])} for token in later]
         return SpecialTokens(given), SpecialTokens(normalized)
 
     def find(self, text: CodePoints) -> SpecialMatches:

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from tfmrc.text.code_points import neighbours
 from tfmrc.text.rows import row_of_values
 from tfmrc.text.words.sentences import sentence_numbers
 from tfmrc.text.words.tokenizer import Tokenizer
@@ -52,21 +53,21 @@ def answer_candidates(tokenizer: Tokenizer, passages: Any, limit: int) -> Answer
     """
     passages = tf.strings.unicode_transcode(passages, "UTF-8", "UTF-8", errors="replace")
     tokens = tokenizer.tokenize(passages)
-    surface = tokens.surface.values
+    surface = tokens.surface.values  # [T], of all passages
     row = row_of_values(tokens.surface)
     sentence = sentence_numbers(passages, tokens)
-    begins = sentence != tf.pad(sentence, [[1, 0]], constant_values=-1)[:-1]
+    begins = sentence != neighbours(sentence, -1, -1)
     is_name = tf.strings.regex_full_match(surface, _NAME)
     is_number = tf.strings.regex_full_match(surface, _NUMBER)
-    name_follows = tf.pad(is_name & ~begins, [[0, 1]])[1:]
+    name_follows = neighbours(is_name & ~begins, 1)
     selected = is_number | (is_name & (~begins | name_follows))
-    first = selected & (begins | ~tf.pad(selected, [[1, 0]])[:-1])
-    run = tf.cumsum(tf.cast(first, tf.int32)) - 1
+    first = selected & (begins | ~neighbours(selected, -1))  # [T], where a run begins
+    run = tf.cumsum(tf.cast(first, tf.int32)) - 1  # [T], of P runs
     positions = tf.where(selected)[:, 0]
     run, count = tf.gather(run, positions), tf.reduce_sum(tf.cast(first, tf.int32))
     starts = tf.math.unsorted_segment_min(tf.gather(tokens.starts.values, positions), run, count)
     ends = tf.math.unsorted_segment_max(tf.gather(tokens.ends.values, positions), run, count)
-    row = tf.boolean_mask(row, first)
+    row = tf.boolean_mask(row, first)  # [P]
     before = tf.searchsorted(row, row, side="left")
     number = tf.range(count) - tf.cast(before, tf.int32)
     selected = tf.where(number < limit)[:, 0]

@@ -6,6 +6,7 @@ import tensorflow as tf
 import tensorflow_text as tf_text
 
 from tfmrc.text import characters as ch
+from tfmrc.text.code_points import neighbours
 from tfmrc.text.rows import row_of_values
 from tfmrc.text.words.boundaries import joined_to_previous
 
@@ -73,42 +74,30 @@ def _tokenize(strings):
     with tf.device("/CPU:0"):
         # The space after each string prevents the rules from reading the next string.
         decoded = tf.strings.unicode_decode(strings + " ", "UTF-8", errors="replace")
-        points, row_splits = decoded.values, decoded.row_splits
-        begins, ends, spaces = _token_positions(points)
-        token_splits = tf.searchsorted(begins, row_splits, out_type=tf.int64)
+        points, row_splits = decoded.values, decoded.row_splits  # C characters of N strings
+        begins, ends, spaces = _token_positions(points)  # T tokens; [C] the spaces
+        token_splits = tf.searchsorted(begins, row_splits, out_type=tf.int64)  # [N + 1]
         row = tf.RaggedTensor.from_row_splits(begins, token_splits, validate=False)
         offset = tf.gather(row_splits, row_of_values(row))
         surface, compared = _words(tf.boolean_mask(points, ~spaces), ends - begins)
-        return tuple(
-            row.with_values(values)
-            for values in (
-                surface,
-                compared,
-                tf.cast(begins - offset, tf.int32),
-                tf.cast(ends - offset, tf.int32),
-            )
-        )
+        starts, stops = (tf.cast(places - offset, tf.int32) for places in (begins, ends))
+        return tuple(map(row.with_values, (surface, compared, starts, stops)))
 
 
 def _token_positions(points):
     """Returns the positions of the tokens' starts and ends, int64, and the mask of the spaces."""
-    classes = ch.character_classes(points)
+    classes = ch.character_classes(points)  # [C]
     spaces = classes == ch.SPACE
-    previous_space = tf.pad(spaces, [[1, 0]], constant_values=True)[:-1]
-    base = tf.where((classes != ch.EXTEND) | previous_space)[:, 0]
-    after_joiner = tf.gather(tf.pad(points == ch.ZERO_WIDTH_JOINER, [[1, 0]])[:-1], base)
+    # The base characters, B of C: `e` and its accent U+0301 have the one base `e`.
+    base = tf.where((classes != ch.EXTEND) | neighbours(spaces, -1, True))[:, 0]
+    after_joiner = tf.gather(neighbours(points == ch.ZERO_WIDTH_JOINER, -1), base)  # [B]
     base_spaces = tf.gather(spaces, base)
     begins = ~base_spaces & ~joined_to_previous(
         tf.gather(points, base), tf.gather(classes, base), after_joiner
     )
     # A token ends before the next token or a space; the last character is a space.
-    closes = begins | base_spaces
-    ends = tf.pad(closes, [[0, 1]])[1:] & ~base_spaces
-    return (
-        tf.boolean_mask(base, begins),
-        tf.gather(base, tf.where(ends)[:, 0] + 1),
-        spaces,
-    )
+    ends = neighbours(begins | base_spaces, 1) & ~base_spaces
+    return tf.boolean_mask(base, begins), tf.gather(base, tf.where(ends)[:, 0] + 1), spaces
 
 
 def _stream_safe(words):

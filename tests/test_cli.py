@@ -13,7 +13,6 @@ import pytest
 from tests import fresh_python
 from tfmrc import cli, training
 from tfmrc.cli import program
-from tfmrc.experiments.loaded import Loaded
 from tfmrc.predictors import GeneratedText, Task, Word
 from tfmrc.predictors.spans.span_answer import SpanAnswer
 
@@ -135,7 +134,6 @@ def test_an_interrupted_command_ends_with_one_line(capsys, monkeypatch, words, l
 TERMINATED = """
 import os, signal, sys
 from tfmrc.cli import program
-from tfmrc.experiments.loaded import Loaded
 
 def terminated(options):
     os.kill(os.getpid(), signal.SIGTERM)
@@ -186,7 +184,7 @@ def test_output_that_is_closed_or_cannot_be_written(capsys, monkeypatch):
 def test_an_answer_is_printed_as_the_output_can_show_it(encoding, terminal, printed, monkeypatch):
     text = "a\x1b[31m\x9b2J\tdéjà\n\ud800 猫 😀"
     predictor = SimpleNamespace(answer=lambda **query: SpanAnswer(text), options=dict)
-    monkeypatch.setattr(OPEN, lambda *_, **__: Loaded("x", Path(), predictor, {}))
+    monkeypatch.setattr(OPEN, lambda *_, **__: SimpleNamespace(predictor=predictor, options={}))
     output = io.TextIOWrapper(io.BytesIO(), encoding)
     monkeypatch.setattr(output, "isatty", lambda: terminal)
     monkeypatch.setattr(sys, "stdout", output)
@@ -210,7 +208,7 @@ def test_passages_are_read_from_text_files(tmp_path):
 )
 def test_a_model_that_cannot_ask_without_an_answer(monkeypatch, capsys, target, message):
     predictor = SimpleNamespace(tasks=[Task("ask", target)], options=dict)
-    monkeypatch.setattr(OPEN, lambda *_, **__: Loaded("x", Path(), predictor, {}))
+    monkeypatch.setattr(OPEN, lambda *_, **__: SimpleNamespace(predictor=predictor, options={}))
     status, _, error = output_of(capsys, "ask", "r", "--passage", "An owl flew.")
     assert status == 1 and message in error
 
@@ -221,7 +219,7 @@ def test_an_answer_is_printed_before_its_page_is_written(tmp_path, monkeypatch, 
     )
     answers = [written, written, SpanAnswer(text="An owl", start=0, end=6)]
     predictor = SimpleNamespace(answer=lambda **query: answers.pop(0), options=dict)
-    monkeypatch.setattr(OPEN, lambda *_, **__: Loaded("x", Path(), predictor, {}))
+    monkeypatch.setattr(OPEN, lambda *_, **__: SimpleNamespace(predictor=predictor, options={}))
     asked = ["answer", str(tmp_path), "--question", "Who flew?", "--passage", "An owl flew."]
     page = tmp_path / "pages/of/page.html"
     for file, message in ((page, ""), (tmp_path, "Is a directory"), (page, "only Masque returns")):

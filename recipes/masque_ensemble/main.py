@@ -10,7 +10,8 @@ from tfmrc.evaluation import Prediction, PredictionWriter, read_predictions
 from tfmrc.evaluation.files.references import answer_references
 from tfmrc.experiments import read_settings, run_folder as folders
 from tfmrc.experiments.examples.files import data_folder
-from tfmrc.experiments.reporting import paper_figures, split_of
+from tfmrc.experiments.plan import Plan
+from tfmrc.experiments.reporting import paper_figures
 from tfmrc.experiments.scoring import evaluation_sets, prefix_of
 from tfmrc.training import vote_all
 
@@ -70,20 +71,18 @@ def ensemble(
     name = f"{experiment.name}_ensemble"
     source_folder = data_folder(data or folders.remembered_data(runs[0]), experiment)
     written = []
-    for test in evaluation_sets(experiment, source_folder, runs[0]):
+    for test in evaluation_sets(Plan(experiment, runs[0], data=source_folder)):
         source, subfolder = test.source, Path(folders.EVALUATION, test.folder)
-        dataset = source.title or source.format
-        split = split_of(experiment, source, len(test.examples))
         report = evaluation.Report(
             f"{experiment.title or experiment.name}: ensemble of {len(runs)}",
-            dataset=dataset,
-            split=split,
+            dataset=test.dataset,
+            split=test.split,
             details={"Runs": ", ".join(map(str, runs))},
-            paper={**paper_figures([name], f"{dataset}, {split}"), **source.paper},
+            paper={**paper_figures([name], f"{test.dataset}, {test.split}"), **source.paper},
         )
         target = (run or Path("runs", name)) / subfolder
         for style in source.styles:
-            prefix = prefix_of(experiment, source, "answer", style)
+            prefix = prefix_of(experiment.evaluation.prefixes, source, "answer", style)
             references = answer_references(test.examples, style)
             answers = [_answers(folder / subfolder, style, references) for folder in runs]
             weights = [_rouge_l(folder / subfolder, prefix) for folder in runs]

@@ -119,7 +119,7 @@ def test_compare(files, capsys):
     run, dev, out = (str(files / name) for name in ("run.jsonl", "dev.jsonl", "out"))
     assert main(["compare", run, other, dev, "--output", out]) == 0
     shown = capsys.readouterr().out
-    assert f"{other} - {run}, paired bootstrap" in shown and "F1 +16.67 [" in shown
+    assert f"{other} - {run}, paired bootstrap" in shown and "F1 +11.11 [" in shown
     metrics = json.loads((files / "out" / "metrics.json").read_text())
     tests = {test["score"]: test for test in metrics["differences"]}
     assert tests["rouge_l"]["difference"] == pytest.approx(1 - (1 + 1.22 / 1.94) / 2)

@@ -1,7 +1,6 @@
 """Answers as tables: all rows and columns of the input, and training data as they are."""
 
 import csv
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import tfmrc
 from tests.running import eagerly
 from tfmrc import cli, encoders, experiments, models, preprocessing
 from tfmrc.data import read_table
-from tfmrc.experiments.steps import evaluate as evaluating
+from tfmrc.experiments import Loaded
 from tfmrc.experiments.tables.reading import read_questions
 
 QUESTIONS = """Nr,question,context,answer,author
@@ -117,10 +116,9 @@ def test_blank_answers_of_another_file_mean_what_they_did_in_the_training(
     for blank, count in (("unknown", None), ("none", 1)):
         experiments.init(blank, model="reader", data="q.csv", blank_answers=blank, **chosen)
         settings = experiments.read_settings(f"{blank}.yaml")
-        opened = replace(experiments.open_model(reader), settings=settings)
-        monkeypatch.setattr(evaluating, "open_model", lambda *_, model=opened: model)
+        monkeypatch.setattr(Loaded, "table_options", settings.sources[0].options)
         with eagerly():
-            [report] = experiments.evaluate(reader, "q.csv", on_error="skip")
+            report = experiments.evaluate_file(reader, "q.csv", on_error="skip")
         refused = report.systems["reader"].get("squad_2_no_answer_accuracy")
         assert (refused and refused.size) == count
 

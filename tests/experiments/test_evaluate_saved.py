@@ -9,7 +9,7 @@ import pytest
 
 import tfmrc
 from tfmrc import Predictor, cli, encoders, evaluation, models, preprocessing
-from tfmrc.experiments import evaluate, open_model
+from tfmrc.experiments import evaluate_file, open_model
 from tfmrc.predictors.ready.reader import ready_folder
 
 PIECES = "who named the owl mill a hill where is it ? . on".split()
@@ -57,7 +57,7 @@ def questions(tmp_path):
 
 def test_scores_of_squad_2_and_the_baselines(folder, questions, tmp_path, without_graphs):
     out = tmp_path / "report"
-    [report] = evaluate(folder, questions, out)
+    report = evaluate_file(folder, questions, out)
     given = evaluation.read_predictions(out / "predictions-answer.jsonl")
     assert set(given) == set(QUESTIONS)
     texts = {key: prediction.answer for key, prediction in given.items()}
@@ -76,7 +76,7 @@ def test_scores_of_squad_2_and_the_baselines(folder, questions, tmp_path, withou
     written = evaluation.read_metrics(out / "metrics.json")
     assert written["systems"]["reader"]["scores"]["f1"]["value"] == plain["f1"].value
     before = (out / "predictions-answer.jsonl").read_bytes()
-    evaluate(folder, questions, out)
+    evaluate_file(folder, questions, out)
     assert (out / "predictions-answer.jsonl").read_bytes() == before
 
 
@@ -142,7 +142,7 @@ def test_a_file_without_answers_cannot_be_scored(folder, tmp_path, without_graph
     unanswered = tmp_path / "asked.csv"
     unanswered.write_text("question,passage\nWho?,The owl.\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"need answers. Received: none in .*asked.csv"):
-        evaluate(folder, unanswered)
+        evaluate_file(folder, unanswered)
 
 
 def test_prediction_needs_a_question_and_a_passage_and_nothing_else(

@@ -8,15 +8,16 @@ import pytest
 
 from tfmrc.data import Example
 from tfmrc.evaluation import Prediction
-from tfmrc.experiments.reporting import add_baselines, report_of
+from tfmrc.experiments.reporting import add_baselines, new_report
 from tfmrc.experiments.scoring import (
     EvaluationSet,
     TaskPredictions,
+    predict_set,
     prefix_of,
-    score_source,
+    score_set,
     submission_of,
 )
-from tfmrc.experiments.settings import Evaluation, Experiment, Source, from_mapping
+from tfmrc.experiments.settings import Evaluation, Source
 from tfmrc.predictors.task import Task
 
 EXAMPLES = [
@@ -29,7 +30,7 @@ TEXTS = {"a": Prediction("a", "an owl", "s"), "b": Prediction("b", "1906", "s")}
 
 
 def task(source=None, predictions=TEXTS, examples=EXAMPLES, target="answer", prefix=""):
-    test = EvaluationSet(0, source or Source("examples", ("s",)), examples, examples)
+    test = EvaluationSet(0, source or Source("examples", ("s",)), examples, examples, "test")
     style = "s" if target == "answer" else None
     given = submission_of(test, target, style, examples, predictions, meteor=False)
     return TaskPredictions(style, prefix, examples, given)
@@ -98,17 +99,23 @@ def test_ranker_and_classifier_are_scored_beside_their_baselines():
 
 
 def test_prefixes_tell_styles_and_targets_apart():
-    def experiment(**prefixes: str) -> Experiment:
-        values = {"name": "x", "sources": [], "model": {"name": "SAN"}}
-        return from_mapping({**values, "evaluation": {"prefixes": prefixes}})
-
     one, two = Source("examples", ("s",)), Source("examples", ("s", "l"))
-    assert prefix_of(experiment(), one, "answer", "s") == ""
-    assert prefix_of(experiment(), two, "answer", "l") == "l"
-    assert prefix_of(experiment(), Source("msmarco", ("nlg",)), "answer", "nlg") == "nlg"
-    assert prefix_of(experiment(answer="qa", question="qg"), two, "answer", "l") == "qa"
-    assert prefix_of(experiment(question="qg"), one, "question", None) == "qg"
-    assert prefix_of(experiment(), two, "answer", "l", only_target=False) == "answer"
+    assert prefix_of({}, one, "answer", "s") == ""
+    assert prefix_of({}, two, "answer", "l") == "l"
+    assert prefix_of({}, Source("msmarco", ("nlg",)), "answer", "nlg") == "nlg"
+    assert prefix_of({"answer": "qa", "question": "qg"}, two, "answer", "l") == "qa"
+    assert prefix_of({"question": "qg"}, one, "question", None) == "qg"
+    assert prefix_of({}, two, "answer", "l", only_target=False) == "answer"
+
+
+def test_baselines_answer_the_questions_that_have_no_answer_too():
+    mixed = [*EXAMPLES, Example("c", "Why?", ("So.",), answerable=False)]
+    given = {**TEXTS, "c": Prediction("c", "", "s")}
+    predicted = task(examples=mixed, predictions=given)
+    assert scores(predicted)["squad_2_f1"] == pytest.approx(2 / 3)
+    baseline = scores(predicted.of_texts({"a": "an owl", "b": "x", "c": "So."}))
+    assert baseline["squad_2_f1"] == pytest.approx(1 / 3)
+    assert baseline["squad_2_no_answer_accuracy"] == baseline["squad_2_wrongly_refused"] == 0.0
 
 
 @pytest.mark.parametrize("spans", [None, "exact"])
@@ -132,11 +139,12 @@ def test_answers_are_scored_on_all_questions_and_questions_where_they_can_be_ask
         Example("d", "Why?", ("So.",), {}, False),
     ]
     source = Source("examples", ("s",), test="t.jsonl", spans=spans)
-    experiment = Experiment("x", (source,), {"name": "DAANet"}, evaluation=Evaluation(meteor=False))
-    test = EvaluationSet(0, source, examples, examples)
-    found = score_source(experiment, Both(), "digest", test, tmp_path, "x")
-    report = report_of(experiment, test, [], found.systems, None)
-    add_baselines(report, experiment, test, found.main)
+    test = EvaluationSet(0, source, examples, examples, "t.jsonl")
+    model: Any = SimpleNamespace(predictor=Both(), digest="digest")
+    files = predict_set(model, test, tmp_path, "x", Evaluation())
+    found = score_set(files, test, tmp_path, meteor=False)
+    report = new_report(test, found.systems, title="x", details={})
+    add_baselines(report, test, found.main, "x_human")
     assert [example.id for example in shown["answer"]] == ["a", "b", "c", "d"]
     asked = ["a", "b"] if spans else ["a", "b", "c"]
     assert [example.id for example in shown["ask"]] == asked

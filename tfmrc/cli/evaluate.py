@@ -51,7 +51,7 @@ def run(options: Namespace) -> int:
             goes = "does not go with" if on_file else "goes with"
             raise ValueError(f"--{name} {goes} --input FILE. Received: {getattr(options, name)}")
     if on_file:
-        experiments.evaluate(
+        experiments.evaluate_file(
             options.run,
             options.input,
             options.output,
@@ -61,7 +61,7 @@ def run(options: Namespace) -> int:
         )
         return 0
     settings = with_table_options(settings_of_run(options), **table_options(options))
-    reports = experiments.evaluate(
+    reports = experiments.evaluate_run(
         options.run,
         settings=settings,
         data=options.data,

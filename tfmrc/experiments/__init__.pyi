@@ -13,7 +13,7 @@ from .settings import (
     write_settings as write_settings,
 )
 from .steps.calibrate import calibrate as calibrate
-from .steps.evaluate import evaluate as evaluate
+from .steps.evaluate import evaluate_file as evaluate_file, evaluate_run as evaluate_run
 from .steps.export import export as export
 from .steps.init import init as init
 from .steps.predict import predict as predict

@@ -4,13 +4,13 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from tfmrc.data import Example, RecordError, with_exact_spans
-from tfmrc.evaluation import Prediction, PredictionWriter, read_predictions
+from tfmrc.evaluation import Prediction, PredictionWriter
 from tfmrc.utils.batches import batches_of
 from tfmrc.utils.files import replacing
 from tfmrc.utils.progress import Progress
@@ -18,7 +18,6 @@ from tfmrc.utils.progress import Progress
 __all__ = [
     "WINDOW",
     "Asked",
-    "answer_all",
     "digest_of",
     "prediction_of",
     "predictions_of",
@@ -113,25 +112,6 @@ def write_answers(
         examples = left() if window else list(left())  # whose number is known
         for prediction in predictions_of(predictor, examples, task, options, batch_size, window):
             writer.write(replace(prediction, digest=digests.pop(prediction.id)))
-
-
-def answer_all(
-    predictor: Any, examples: Sequence[Example | RecordError], path: Path, **how: Any
-) -> dict[str, Prediction]:
-    """Predicts examples into a file as `write_answers` does, each as soon as it is computed.
-
-    Args:
-        predictor: A `tfmrc.Predictor`.
-        examples: list of `Example`. The examples.
-        path: path. File of JSON lines.
-        **how: Arguments of `write_answers`.
-
-    Returns:
-        The predictions by id, in the order of the examples.
-    """
-    write_answers(predictor, lambda: examples, path, **how, window=None)
-    known = read_predictions(path, style=how["task"])
-    return {example.id: known[example.id] for example in examples}
 
 
 def predictions_of(

@@ -1,8 +1,8 @@
 """What is in a folder: a run, a saved predictor, an export, a Hugging Face reader, or `ready`."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -17,7 +17,7 @@ from tfmrc.experiments.plan import Plan, single_run
 from tfmrc.experiments.settings import Experiment, read_settings
 from tfmrc.utils.files import sha256_of
 
-__all__ = ["TFIDF", "Loaded", "open_model"]
+__all__ = ["TFIDF", "Loaded", "ensemble_of", "open_model"]
 
 TFIDF = "tfidf"  # the ranker that is not a folder
 
@@ -26,21 +26,71 @@ TFIDF = "tfidf"  # the ranker that is not a folder
 class Loaded:
     """A model and what its folder says about it.
 
+    The weights are loaded when `predictor` is first used.
+
     Attributes:
         name: str. Name of the folder.
         folder: Path. The folder; for `ready` and a model of the hub, the one in the cache.
-        predictor: The predictor; that of a run has the run's tagger and ranker.
         options: dict. Options of the predictor: those of a run's settings, then those given.
         settings: `Experiment` or None. The settings of a run. Default: None.
-        dtype: str or None. The precision that a Hugging Face reader was loaded in. Default: None.
+        dtype: str or None. The precision of a Hugging Face reader. Default: None.
+        exports: bool. Whether the folder may be an export. Default: False.
+        parts: tuple of `Loaded`. The models of an ensemble. Default: ().
     """
 
     name: str
     folder: Path
-    predictor: Any
     options: dict[str, Any]
     settings: Experiment | None = None
     dtype: str | None = None
+    exports: bool = False
+    parts: tuple["Loaded", ...] = ()
+
+    @cached_property
+    def predictor(self) -> Any:
+        """The predictor; that of a run has the run's tagger and ranker.
+
+        Raises:
+            FileNotFoundError: If there is no model in the folder.
+            ValueError: If the run is not trained, the folder is an export, or an option does not
+                exist.
+        """
+        from tfmrc.predictors import Predictor, ensemble_predictor
+        from tfmrc.predictors.load import load
+
+        if self.parts:
+            return ensemble_predictor([part.predictor for part in self.parts])
+        if self.settings is not None:
+            folders.read_json(self.folder / folders.TRAINING, "train")
+        predictor = load(self.folder, dtype=self.dtype)
+        if not self.exports and not isinstance(predictor, Predictor):
+            raise ValueError(
+                "Give the folder of a run, a saved predictor or a Hugging Face reader, not of an "
+                f"export. Received: {self.folder}"
+            )
+        try:
+            predictor.options(**self.options)
+        except TypeError as error:
+            raise ValueError(str(error)) from error
+        if self.settings is not None:
+            _complete(predictor, self.settings, self.folder)
+        return predictor
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of all that the answers depend on, except the options."""
+        if self.parts:
+            return " ".join(part.digest for part in self.parts)
+        digest = _digest(self.folder) + (f" {self.dtype}" if self.dtype else "")
+        ranker = None if self.settings is None else self.settings.evaluation.ranker
+        if self.settings is None or ranker is None:
+            return digest
+        if ranker != TFIDF:
+            return f"{digest} {_digest(Path(ranker))}"
+        data = data_folder(folders.remembered_data(self.folder), self.settings)
+        counted = describe_inputs(input_files(self.settings, data))  # the words of these files
+        words = sha256(json.dumps(counted, sort_keys=True).encode()).hexdigest()
+        return f"{digest} {ranker} {words}"
 
     @property
     def table_options(self) -> Mapping[str, Any]:
@@ -52,20 +102,6 @@ class Loaded:
     def batch_size(self) -> int:
         """Examples per batch: that of a run's settings, or 32."""
         return 32 if self.settings is None else self.settings.evaluation.batch_size
-
-    @cached_property
-    def digest(self) -> str:
-        """A digest of all that the answers depend on, except the options."""
-        digest = _digest(self.folder) + (f" {self.dtype}" if self.dtype else "")
-        ranker = None if self.settings is None else self.settings.evaluation.ranker
-        if self.settings is None or ranker is None:
-            return digest
-        if ranker != TFIDF:
-            return f"{digest} {_digest(Path(ranker))}"
-        data = data_folder(folders.remembered_data(self.folder), self.settings)
-        counted = describe_inputs(input_files(self.settings, data))  # the words of these files
-        words = sha256(json.dumps(counted, sort_keys=True).encode()).hexdigest()
-        return f"{digest} {ranker} {words}"
 
 
 def open_model(
@@ -87,36 +123,25 @@ def open_model(
         exports: bool. Whether an export is opened, too. Default: False.
 
     Raises:
-        FileNotFoundError: If the folder is none of these.
-        ValueError: If the run is not trained, it is an export, or an option does not exist.
+        ValueError: If the folder holds the runs of a grid.
     """
-    from tfmrc.predictors import Predictor
     from tfmrc.predictors.hugging_face.folder import local_folder
-    from tfmrc.predictors.load import load
     from tfmrc.predictors.ready.reader import READY, ready_folder
 
-    name, given = Path(folder).resolve().name, dict(options or {})
+    given = dict(options or {})
     dtype = given.pop("dtype", None)
     path = ready_folder() if folder == READY else local_folder(folder)
     if settings is None and folders.is_run(path):
         settings = read_settings(path / folders.CONFIG)
     if settings is not None:
         single_run(settings, path)
-        folders.read_json(path / folders.TRAINING, "train")
-    predictor = load(path, dtype=dtype)
-    if not exports and not isinstance(predictor, Predictor):
-        raise ValueError(
-            "Give the folder of a run, a saved predictor or a Hugging Face reader, not of an "
-            f"export. Received: {folder}"
-        )
-    try:
-        predictor.options(**given)
-    except TypeError as error:
-        raise ValueError(str(error)) from error
-    if settings is not None:
-        _complete(predictor, settings, path)
         given = {**settings.evaluation.options, **given}
-    return Loaded(name, path, predictor, given, settings, dtype)
+    return Loaded(Path(folder).resolve().name, path, given, settings, dtype, exports)
+
+
+def ensemble_of(models: Sequence[Loaded]) -> Loaded:
+    """Returns the ensemble of several models, which averages their distributions."""
+    return replace(models[0], parts=tuple(models))
 
 
 def _complete(predictor: Any, settings: Experiment, folder: Path) -> None:

@@ -13,7 +13,7 @@ from tfmrc.data import Example
 from tfmrc.evaluation import Prediction, Report, Score, Scores
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.plan import Plan
-from tfmrc.experiments.scoring import EvaluationSet, TaskPredictions, has_decoder
+from tfmrc.experiments.scoring import EvaluationSet, TaskPredictions
 from tfmrc.experiments.settings import Experiment
 from tfmrc.predictors import Query
 from tfmrc.utils.files import write_text
@@ -51,7 +51,7 @@ def draw_run(
     if last and chances:
         curve = evaluation.precision_recall_curve(chances, last.answerable)
         evaluation.plot_precision_recall(curve, target / "answer_possibility")
-    if not has_decoder(predictor):
+    if not getattr(predictor.model, "has_decoder", True):
         return  # the model ranks and classifies, but writes no text
     if last:
         draw_attributions(examples, last.predictions, target)

@@ -1,7 +1,7 @@
 """Reports of runs: scores beside those of baselines and of the papers, with their details."""
 
 import hashlib
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,52 +12,38 @@ from tfmrc.data import Example
 from tfmrc.evaluation import Report, Scores, score_repetition, worst_answers
 from tfmrc.evaluation.reports.summary import FIRST
 from tfmrc.experiments.environment import summary
-from tfmrc.experiments.examples.spans import MAX_LENGTH, nearest_texts
+from tfmrc.experiments.examples.spans import nearest_texts
 from tfmrc.experiments.recipes import recipes_folder
 from tfmrc.experiments.scoring import BASELINES, EvaluationSet, TaskPredictions
-from tfmrc.experiments.settings import Experiment, Source
+from tfmrc.experiments.settings import Experiment
 
 UPPER_BOUND = "the nearest span (upper bound)"
 
 
 def model_details(digest: str, options: Mapping[str, Any]) -> dict[str, str]:
     """Returns the details of a report by which `export` knows the scores of its model."""
-    return {
-        "Search": ", ".join(f"{name} {value}" for name, value in options.items()),
-        "Model": digest and f"sha256 {digest[:16]}",
-    }
+    search = ", ".join(f"{name} {value}" for name, value in options.items())
+    details = {"Search": search, "Model": digest and f"sha256 {digest[:16]}"}
+    return {name: value for name, value in details.items() if value}
 
 
-def details_of(
-    experiment: Experiment,
-    facts: Sequence[Mapping[str, Any]],
-    questions: Sequence[Example] = (),
-    model: str = "",
-) -> dict[str, str]:
-    """Returns the details of a report: training, options, and digests of model and questions.
+def questions_digest(questions: Iterable[Example]) -> str:
+    """Returns the digest of the examples of a report."""
+    content = hashlib.sha256()
+    for example in questions:
+        content.update(example.to_json().encode("utf-8", "surrogatepass"))
+    return f"sha256 {content.hexdigest()[:16]}"
+
+
+def training_details(experiment: Experiment, facts: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Returns the details of a report that say how its runs were trained.
 
     Args:
         experiment: `Experiment`. The experiment.
         facts: list. The contents of the runs' `training.json`.
-        questions: list of `Example`. The examples of the report. Default: none.
-        model: str. Digest of the model, if the report has one. Default: "".
     """
-    content = hashlib.sha256()
-    for example in questions:
-        content.update(example.to_json().encode("utf-8", "surrogatepass"))
-    known = {
-        **_training_of(experiment, facts),
-        **model_details(model, experiment.evaluation.options),
-        "Questions": f"sha256 {content.hexdigest()[:16]}" if questions else "",
-    }
-    return {name: value for name, value in known.items() if value}
-
-
-def _training_of(experiment: Experiment, facts: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    if not facts:
-        return {}
     runs = f"{len(facts)} runs of " if len(facts) > 1 else ""
-    return {
+    details = {
         "Training": f"{runs}{_range([f['steps'] for f in facts], ',')} steps of "
         f"{experiment.training.batch_size} in "
         f"{_range([f['seconds'] / 60 for f in facts], '.1f')} minutes on "
@@ -78,6 +64,7 @@ def _training_of(experiment: Experiment, facts: Sequence[Mapping[str, Any]]) -> 
         "Machine": "; ".join(sorted({summary(f["machine"]) for f in facts})),
         "Versions": ", ".join(f"{k} {v}" for k, v in facts[0]["machine"]["versions"].items()),
     }
+    return {name: value for name, value in details.items() if value}
 
 
 def _range(values: Sequence[float], form: str) -> str:
@@ -103,20 +90,6 @@ def _without_a_span(counts: Mapping[str, int] | None) -> str:
     if counts is None:
         return ""
     return f"{counts['without_a_span']:,} of {sum(counts.values()):,} (left out)"
-
-
-def split_of(experiment: Experiment, source: Source, size: int) -> str:
-    """Describes the part of the data that is reported on."""
-    options = "".join(f", {name} {value}" for name, value in source.test_options.items())
-    share = "" if source.test_share >= 1 else f", {source.test_share:.0%} of the groups"
-    by = {"sentence": ", half of its sentences"}.get(experiment.split.by, "")
-    if experiment.split.ids is not None:
-        by = f", ids of {Path(experiment.split.ids).name}"
-    limit = experiment.evaluation.limit
-    drawn = "" if limit is None or size < limit or experiment.split.ids else ", drawn by id"
-    answerable = " with an answer" if source.answerable_only else ""
-    file = source.test or f"{experiment.split.test_share:.0%} of {source.train}"
-    return f"{file}{options}{share}{by}, {size:,} questions{answerable}{drawn}"
 
 
 def paper_figures(systems: Iterable[str], data: str) -> dict[str, dict[str, float]]:
@@ -151,54 +124,72 @@ def _tables() -> list[Any]:
 # === Reports ===
 
 
-def system_name(experiment: Experiment, variant: str, suffix: str = "") -> str:
-    """Returns the name of a run's system in reports and in `tables.yaml`."""
-    return "_".join(part for part in (experiment.name, variant, suffix) if part)
+def system_name(*parts: str) -> str:
+    """Returns the name of a system in reports and in `tables.yaml`: run, variant, options."""
+    return "_".join(filter(None, parts))
 
 
-def report_of(
-    experiment: Experiment,
+def new_report(
     test: EvaluationSet,
-    facts: Sequence[Mapping[str, Any]],
     systems: Mapping[str, Sequence[Scores]],
-    seed: int | None,
-    title: str = "",
-    model: str = "",
+    title: str,
+    details: Mapping[str, str],
+    *,
+    seed: int | None = None,
+    samples: int = 0,
 ) -> Report:
-    """Creates a report with the paper's figures; `model` is the digest of the model."""
-    dataset = test.source.title or test.source.format
-    split = split_of(experiment, test.source, len(test.examples))
+    """Returns a report of systems on a source, with the papers' figures.
+
+    Args:
+        test: `EvaluationSet`. The test examples.
+        systems: dict. Scores by system.
+        title: str. The heading.
+        details: dict. Details of training and model.
+        seed: int or None. Seed of the training. Default: None.
+        samples: int. Resamples of the bootstrap intervals. Default: 0, no intervals.
+    """
     report = Report(
-        title or experiment.title or experiment.name,
-        dataset=dataset,
-        split=split,
+        title,
+        dataset=test.dataset,
+        split=test.split,
         seed=seed,
-        details=details_of(experiment, facts, test.examples, model),
-        paper={**paper_figures(systems, f"{dataset}, {split}"), **test.source.paper},
+        details={**details, "Questions": questions_digest(test.examples)},
+        paper={**paper_figures(systems, f"{test.dataset}, {test.split}"), **test.source.paper},
     )
     for name, several in systems.items():
         for scores in several:
-            report.add(name, scores, samples=experiment.evaluation.samples)
+            report.add(name, scores, samples=samples)
     return report
 
 
 def add_baselines(
-    report: Report, experiment: Experiment, test: EvaluationSet, tasks: Iterable[TaskPredictions]
+    report: Report,
+    test: EvaluationSet,
+    tasks: Iterable[TaskPredictions],
+    human: str,
+    samples: int = 0,
 ) -> None:
-    """Adds baselines without a model, repetition in human questions and the bound of spans."""
+    """Adds baselines without a model, repetition in human questions and the bound of spans.
+
+    Args:
+        report: `Report`. The report.
+        test: `EvaluationSet`. The test examples.
+        tasks: list of `TaskPredictions`. Predictions; one of each target and prefix is used.
+        human: str. Name of the human questions in the report.
+        samples: int. Resamples of the bootstrap intervals. Default: 0, no intervals.
+    """
     for task in {(task.submission.target, task.prefix): task for task in tasks}.values():
         if not task.submission.answers:
             continue
         texts = task.baselines()
         if test.source.spans == "best" and task.submission.target == "answer":
-            longest = experiment.preprocessor.get("answer_length", MAX_LENGTH)
-            texts[UPPER_BOUND] = nearest_texts(test.examples, test.source.styles[0], longest)
+            style = test.source.styles[0]
+            texts[UPPER_BOUND] = nearest_texts(test.examples, style, test.longest)
         for name, by_id in texts.items():
             for scores in task.of_texts(by_id).scores:
                 report.add(name, scores)
         if task.submission.target == "question":
             repeated = score_repetition({e.id: e.question for e in task.examples})
-            human, samples = system_name(experiment, "", "human"), experiment.evaluation.samples
             report.add(human, repeated.prefixed(task.prefix), samples=samples)
 
 
@@ -211,28 +202,22 @@ def worst_of(report: Report, system: str, tasks: Sequence[TaskPredictions]) -> s
         return ""
     task = next(t for t in tasks if score.name.startswith(t.prefix))
     examples = {example.id: example for example in task.examples}
+    texts = {
+        key: p.answer if p.scores.get("is_confident", True) else f"{p.answer} (not confident)"
+        for key, p in task.submission.predictions.items()
+    }
     return worst_answers(
         {key: value for key, value in (score.per_example or {}).items() if key in examples},
-        task.submission.texts,
-        task.submission.answers,
+        texts,
+        {key: reference.answers for key, reference in task.submission.references.items()},
         {key: example.question for key, example in examples.items()},
         {key: " / ".join(example.passages) for key, example in examples.items()},
     )
 
 
-def compare_with_baselines(
-    report: Report, systems: Iterable[str], scored: Iterable[str], predicted: Container[str]
-) -> None:
-    """Tests the scores of systems against those of each baseline.
-
-    Args:
-        report: `Report`. The report.
-        systems: list of str. The systems to compare.
-        scored: list of str. Systems with scores; those that predicted nothing are baselines too.
-        predicted: list of str. The systems that predicted something.
-    """
-    others = [*BASELINES, *(name for name in scored if name not in predicted)]
+def compare(report: Report, systems: Iterable[str], others: Iterable[str]) -> None:
+    """Tests the scores of systems against those of baselines, and of `others` in the report."""
     for system in systems:
-        for other in others:
+        for other in (*BASELINES, *others):
             if system in report.systems and other in report.systems:
                 report.compare(system, other)

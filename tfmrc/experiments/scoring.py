@@ -1,24 +1,32 @@
-"""Predictions and scores of a predictor on the test examples of a source."""
+"""From questions to scores: the predictions of a model on test examples, and what they are worth.
+
+`predict_set` writes the predictions of a model into files, `score_set` reads and scores them. A
+run, a grid's table, an ensemble and the questions of a file all go this way.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from tfmrc import evaluation
 from tfmrc.data import Example
-from tfmrc.evaluation import Prediction, Reference, Scores, Submission
+from tfmrc.evaluation import Prediction, Reference, Scores, Submission, read_predictions
 from tfmrc.evaluation.files.references import question_references
-from tfmrc.experiments.answering import answer_all
-from tfmrc.experiments.examples.spans import with_spans
+from tfmrc.experiments.answering import write_answers
+from tfmrc.experiments.examples.spans import MAX_LENGTH, with_spans
 from tfmrc.experiments.examples.splits import as_sequence, splits
+from tfmrc.experiments.loaded import Loaded
 from tfmrc.experiments.plan import Plan
-from tfmrc.experiments.settings import Experiment, Source
+from tfmrc.experiments.settings import Evaluation, Experiment, Source
 
 BASELINES = {
     "first sentence": lambda given, passages: evaluation.first_sentence(passages),
     "most similar sentence": evaluation.most_similar_sentence,
 }
+SQUAD_FORMATS = ("small_squad", "squad", "squad_passages")
 
 
 @dataclass(frozen=True)
@@ -31,20 +39,72 @@ class EvaluationSet:
         examples: list of `Example`. The examples that are reported on.
         all: list of `Example`. All examples of the test file, which determine the references of
             questions.
-        settings: dict. The settings that determine the examples. Default: {}.
+        split: str. Description of the examples for reports.
+        settings: dict. What determines the examples. Default: {}.
+        longest: int. Largest number of words of a span. Default: 60.
     """
 
     number: int
     source: Source
     examples: list[Example]
     all: list[Example]
-    settings: dict[str, Any] = field(default_factory=dict)
+    split: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    longest: int = MAX_LENGTH
 
     @property
     def folder(self) -> str:
         """Name of the folder of the source's report."""
         stem = Path(str(self.source.test or self.source.train)).name.split(".")[0]
         return f"{self.number + 1}-{stem}-{'-'.join(self.source.styles)}"
+
+    @property
+    def dataset(self) -> str:
+        """Name of the data in reports."""
+        return self.source.title or self.source.format
+
+
+@dataclass(frozen=True)
+class PredictionFile:
+    """A file with the predictions of one task, as `metrics.json` describes it.
+
+    Attributes:
+        file: str. The file, relative to the folder of the report.
+        system: str. Name of the system in the report.
+        options: dict. Options of the predictor.
+        target: str. What is predicted: `"answer"` or `"question"`.
+        style: str or None. Style of the reference answers; None for all.
+        prefix: str. Prefix of the names of the scores.
+        is_text: bool. Whether the model writes text; one without a decoder ranks and classifies.
+        about_answers: bool. Whether the questions are asked about the answers that are known.
+    """
+
+    file: str
+    system: str
+    options: Mapping[str, Any]
+    target: str
+    style: str | None
+    prefix: str
+    is_text: bool
+    about_answers: bool
+
+    def examples(self, test: EvaluationSet) -> list[Example]:
+        """Returns the examples that were predicted.
+
+        A model that can also answer is asked about the answers that are known, with
+        `spans: exact` about those that a passage contains, in that passage.
+        """
+        if not self.about_answers:
+            return test.examples
+        answered = [example for example in test.examples if example.answers]
+        return list(with_spans(answered, test.source)) if test.source.spans == "exact" else answered
+
+    def shown(self, test: EvaluationSet) -> list[Example]:
+        """Returns the examples as the model sees them."""
+        examples, target = self.examples(test), test.source.sequence
+        if target is None:
+            return examples
+        return [as_sequence(example, target) for example in examples if example.answers]
 
 
 @dataclass(frozen=True)
@@ -82,13 +142,14 @@ class TaskPredictions:
         return results
 
     def of_texts(self, texts: Mapping[str, str]) -> "TaskPredictions":
-        """Returns other predictions for those of the examples that have a reference."""
-        known = self.submission.answers
-        given = replace(
-            self.submission,
-            predictions={key: Prediction(key, text) for key, text in texts.items() if key in known},
-            references={key: self.submission.references[key] for key in texts if key in known},
-        )
+        """Returns other predictions for those of the examples whose right answer is known."""
+        known = {
+            key: reference
+            for key, reference in self.submission.references.items()
+            if key in texts and (reference.answers or reference.answerable is False)
+        }
+        predictions = {key: Prediction(key, texts[key]) for key in known}
+        given = replace(self.submission, predictions=predictions, references=known)
         return replace(self, submission=given)
 
     def baselines(self) -> dict[str, dict[str, str]]:
@@ -115,7 +176,7 @@ class TaskPredictions:
 
 @dataclass
 class SourceResults:
-    """Scores and predictions of one run on one source.
+    """Scores and predictions on one source.
 
     Attributes:
         systems: dict. Scores by system. Default: {}.
@@ -131,121 +192,179 @@ class SourceResults:
         return next(iter(self.tasks.values()), [])
 
 
-def evaluation_sets(
-    experiment: Experiment, data: Path, root: Path, known: Iterable[EvaluationSet] = ()
-) -> list[EvaluationSet]:
-    """Returns the test examples of an experiment's sources.
+# === Questions ===
+
+
+def evaluation_sets(plan: Plan, known: Sequence[EvaluationSet] = ()) -> list[EvaluationSet]:
+    """Returns the test examples of a run's sources.
 
     Args:
-        experiment: `Experiment`. The experiment.
-        data: Path. The data folder.
-        root: Path. The folder of the experiment, with the file of spans.
+        plan: `Plan`. The run.
         known: list of `EvaluationSet`. Those of another run, which are reused if all settings of
             data and report are the same. Default: none.
     """
-    plan = Plan(experiment, root, data=data)
     settings = {
-        **experiment.affecting("data", "report"),
+        **plan.experiment.affecting("data", "report"),
         "only_asks": plan.classes.only_asks,
     }
-    known = list(known)
     if known and known[0].settings == settings:
-        return known
-    return [
-        EvaluationSet(number, part.source, list(part.tested), list(part.test), settings)
-        for number, part in enumerate(splits(plan))
-        if part.test is not None
-    ]
+        return list(known)
+    sets = []
+    for number, part in enumerate(splits(plan)):
+        if part.test is not None:
+            examples, every = list(part.tested), list(part.test)
+            split = split_of(plan.experiment, part.source, len(examples))
+            longest = plan.experiment.preprocessor.get("answer_length", MAX_LENGTH)
+            sets.append(
+                EvaluationSet(number, part.source, examples, every, split, settings, longest)
+            )
+    return sets
 
 
-def score_source(
-    experiment: Experiment,
-    predictor: Any,
-    digest: str,
-    test: EvaluationSet,
-    target: Path,
-    system: str,
-) -> SourceResults:
-    """Predicts and scores the examples of a source with every set of options.
+def split_of(experiment: Experiment, source: Source, size: int) -> str:
+    """Describes the part of the data that is reported on."""
+    options = "".join(f", {name} {value}" for name, value in source.test_options.items())
+    share = "" if source.test_share >= 1 else f", {source.test_share:.0%} of the groups"
+    by = {"sentence": ", half of its sentences"}.get(experiment.split.by, "")
+    if experiment.split.ids is not None:
+        by = f", ids of {Path(experiment.split.ids).name}"
+    limit = experiment.evaluation.limit
+    drawn = "" if limit is None or size < limit or experiment.split.ids else ", drawn by id"
+    answerable = " with an answer" if source.answerable_only else ""
+    file = source.test or f"{experiment.split.test_share:.0%} of {source.train}"
+    return f"{file}{options}{share}{by}, {size:,} questions{answerable}{drawn}"
+
+
+# === Predictions ===
+
+
+def predict_set(
+    model: Loaded, test: EvaluationSet, folder: Path, system: str, evaluation: Evaluation
+) -> list[PredictionFile]:
+    """Predicts test examples into files, by every task of a model and with all sets of options.
 
     Args:
-        experiment: `Experiment`. The experiment.
-        predictor: The predictor.
-        digest: str. Digest of the predictor, by which predictions of an earlier call are known.
+        model: `Loaded`. The model.
         test: `EvaluationSet`. The examples.
-        target: Path. The folder of the predictions.
-        system: str. Name of the system; other options add theirs.
+        folder: Path. The folder of the report; predictions in it that are not stale are kept.
+        system: str. Name of the system; further sets of options add theirs.
+        evaluation: `Evaluation`. Options and their sets, batch size and prefixes.
+
+    Returns:
+        The files, ordered by options, then by task.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files = []
+    for suffix, options in option_sets(evaluation).items():
+        for task in model.predictor.tasks:
+            facts = _task_facts(model.predictor, test.source, task, evaluation.prefixes)
+            if facts is None:
+                continue
+            name = f"predictions-{'-'.join(filter(None, (task.name, suffix)))}.jsonl"
+            file = PredictionFile(name, "_".join(filter(None, (system, suffix))), options, **facts)
+            examples = file.shown(test)
+            if not examples:
+                continue
+            write_answers(
+                model.predictor,
+                examples.__iter__,
+                folder / name,
+                task=task.name,
+                options=options,
+                batch_size=evaluation.batch_size,
+                model=model.digest,
+                window=None,
+            )
+            files.append(file)
+    return files
+
+
+def option_sets(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
+    """Returns the options of the predictor, "", and the further sets by their names."""
+    also = {name: {**evaluation.options, **more} for name, more in evaluation.also.items()}
+    return {"": evaluation.options, **also}
+
+
+def _task_facts(
+    predictor: Any, source: Source, task: Any, prefixes: Mapping[str, str]
+) -> dict[str, Any] | None:
+    """Returns what a file says of its task; None if the source has no answers in its style."""
+    target, style, is_sequence = task.target, task.style, source.sequence is not None
+    if is_sequence:
+        target, style = source.sequence, None
+    elif target == "answer" and style not in (None, *source.styles):
+        return None
+    only_target = is_sequence or len({other.target for other in predictor.tasks}) == 1
+    return {
+        "target": target,
+        "style": style,
+        "prefix": prefix_of(prefixes, source, target, style, only_target=only_target),
+        "is_text": bool(getattr(predictor.model, "has_decoder", True)),
+        "about_answers": target == "question" and not is_sequence and not predictor.only_asks,
+    }
+
+
+def prefix_of(
+    prefixes: Mapping[str, str],
+    source: Source,
+    target: str,
+    style: str | None,
+    *,
+    only_target: bool = True,
+) -> str:
+    """Returns the prefix of a task's scores, which keeps the scores of several tasks apart.
+
+    It is that of the settings, or the target of a model that answers and asks, or the style if
+    there are several.
+
+    Args:
+        prefixes: dict. The prefixes of the settings by target.
+        source: `Source`. The source.
+        target: str. `"answer"` or `"question"`.
+        style: str or None. Style of the answers.
+        only_target: bool. Whether all tasks of the model have this target. Default: True.
+    """
+    if target in prefixes:
+        return prefixes[target]
+    if not only_target:
+        return target
+    by_style = len(source.styles) > 1 or source.format == "msmarco"
+    return (style or "") if by_style and target == "answer" else ""
+
+
+# === Scores ===
+
+
+def score_set(
+    files: Iterable[PredictionFile], test: EvaluationSet, folder: Path, *, meteor: bool
+) -> SourceResults:
+    """Scores the predictions of files.
+
+    Args:
+        files: list of `PredictionFile`. The files, as `predict_set` returns them. The ranker and
+            classifier of the first system are scored, too.
+        test: `EvaluationSet`. The examples.
+        folder: Path. The folder of the report.
+        meteor: bool. Whether METEOR is computed.
     """
     results = SourceResults()
-    for suffix in ("", *experiment.evaluation.also):
-        name = f"{system}_{suffix}" if suffix else system
-        tasks = [
-            predictions
-            for task in predictor.tasks
-            if (predictions := _predict(experiment, predictor, digest, test, target, task, suffix))
-        ]
-        if tasks:
-            results.tasks[name] = tasks
-        if tasks and has_decoder(predictor):
-            results.systems[name] = [scores for task in tasks for scores in task.scores]
-        if tasks and not suffix and tasks[-1].submission.target == "answer":
+    for number, (system, of_system) in enumerate(groupby(files, attrgetter("system"))):
+        given = list(of_system)
+        tasks = results.tasks[system] = [_read(file, test, folder, meteor) for file in given]
+        if given[0].is_text:
+            results.systems[system] = [scores for task in tasks for scores in task.scores]
+        if number == 0 and tasks[-1].submission.target == "answer":
             for other, scores in tasks[-1].model_scores:
-                results.systems.setdefault(other or name, []).append(scores)
+                results.systems.setdefault(other or system, []).append(scores)
     return results
 
 
-def has_decoder(predictor: Any) -> bool:
-    """Returns True if a predictor's model writes text; one without a decoder does not."""
-    return bool(getattr(predictor.model, "has_decoder", True))
-
-
-def _predict(
-    experiment: Experiment,
-    predictor: Any,
-    digest: str,
-    test: EvaluationSet,
-    target: Path,
-    task: Any,
-    suffix: str,
-) -> TaskPredictions | None:
-    """Predicts the examples of a task; returns None if the source has none for it."""
-    settings, source = experiment.evaluation, test.source
-    if task.target == "answer" and source.sequence is None:
-        if task.style is not None and task.style not in source.styles:
-            return None
-    goal, style = source.sequence or task.target, None if source.sequence else task.style
-    examples = shown = _examples_of(test, predictor, task)
-    if source.sequence is not None:
-        shown = [as_sequence(example, source.sequence) for example in examples if example.answers]
-    if not shown:
-        return None
-    predictions = answer_all(
-        predictor,
-        shown,
-        target / f"predictions-{'-'.join(filter(None, (task.name, suffix)))}.jsonl",
-        task=task.name,
-        options={**settings.options, **settings.also.get(suffix, {})},
-        batch_size=settings.batch_size,
-        model=digest,
-    )
-    targets = {other.target for other in predictor.tasks}
-    only_target = source.sequence is not None or len(targets) == 1
-    prefix = prefix_of(experiment, source, goal, style, only_target=only_target)
-    given = submission_of(test, goal, style, examples, predictions, settings.meteor)
-    return TaskPredictions(style, prefix, examples, given)
-
-
-def _examples_of(test: EvaluationSet, predictor: Any, task: Any) -> list[Example]:
-    """Returns the test examples of a task.
-
-    A model that can also answer is asked about the answers that are known, with `spans: exact`
-    about those that a passage contains, in that passage.
-    """
-    source = test.source
-    if task.target != "question" or source.sequence is not None or predictor.only_asks:
-        return test.examples
-    answered = [example for example in test.examples if example.answers]
-    return list(with_spans(answered, source)) if source.spans == "exact" else answered
+def _read(file: PredictionFile, test: EvaluationSet, folder: Path, meteor: bool) -> TaskPredictions:
+    """Returns the predictions of a file with their references."""
+    examples, known = file.examples(test), read_predictions(folder / file.file)
+    predictions = {example.id: known[example.id] for example in file.shown(test)}
+    submission = submission_of(test, file.target, file.style, examples, predictions, meteor)
+    return TaskPredictions(file.style, file.prefix, examples, submission)
 
 
 def submission_of(
@@ -274,7 +393,7 @@ def submission_of(
     else:
         references = {example.id: Reference.of(example, style) for example in examples}
     squad = source.squad_scores
-    if squad is None and source.format in ("small_squad", "squad", "squad_passages"):
+    if squad is None and source.format in SQUAD_FORMATS:
         squad = True
     return Submission(
         predictions,
@@ -284,32 +403,3 @@ def submission_of(
         meteor=meteor,
         squad=squad,
     )
-
-
-def prefix_of(
-    experiment: Experiment,
-    source: Source,
-    target: str,
-    style: str | None,
-    *,
-    only_target: bool = True,
-) -> str:
-    """Returns the prefix of a task's scores, which keeps the scores of several tasks apart.
-
-    It is that of the settings, or the target of a model that answers and asks, or the style if
-    there are several.
-
-    Args:
-        experiment: `Experiment`. The experiment, whose settings may name prefixes by target.
-        source: `Source`. The source.
-        target: str. `"answer"` or `"question"`.
-        style: str or None. Style of the answers.
-        only_target: bool. Whether all tasks of the model have this target. Default: True.
-    """
-    prefix = experiment.evaluation.prefixes.get(target)
-    if prefix is not None:
-        return prefix
-    if not only_target:
-        return target
-    by_style = len(source.styles) > 1 or source.format == "msmarco"
-    return (style or "") if by_style and target == "answer" else ""

@@ -2,13 +2,18 @@
 
 import json
 import os
+import re
 from dataclasses import replace
 
 import pytest
 
 from tfmrc.evaluation import (
+    Prediction,
+    Reference,
     Report,
+    Submission,
     read_metrics,
+    score,
     score_answers,
     score_ranking,
     score_squad,
@@ -71,7 +76,7 @@ def test_table_puts_the_papers_figures_beside_ours():
     assert rows[2][2].startswith("50.00 [")
     assert rows[2][3] == "69.77"
     assert rows[3][2:4] == ["50.00", "–"]
-    assert table["Masque"]["MRR"] == "50.00"
+    assert table["Masque"]["MRR"] == "50.00 (n = 1)"
     assert table["Bing"]["n"] == "–"
     assert table["Bing"]["MAP"] == "–"
     text = "\n".join(lines)
@@ -113,15 +118,28 @@ def test_differences_are_those_of_the_scores_that_both_have(tmp_path):
     assert "model – few" not in text
 
 
-def test_the_summary_has_the_share_of_refused_questions_where_some_have_no_answer():
-    known = {"a": ["a mill"], "b": [], "c": []}
-    given = {"a": "a mill", "b": "", "c": "owl"}
+def test_the_summary_shows_one_policy_where_some_questions_have_no_answer():
+    """Exact match and F1 count refusals: "a" is right, "b" wrongly refused, "d" not refused."""
+    references = {
+        "a": Reference("a", ("a mill",), answerable=True),
+        "b": Reference("b", ("owl",), answerable=True),
+        "c": Reference("c", (), answerable=False),
+        "d": Reference("d", (), answerable=False),
+    }
+    predictions = {key: Prediction(key, "a mill") for key in "ad"} | {
+        key: Prediction(key, "owl", scores={"is_confident": False}) for key in "bc"
+    }
     report = Report("reader", dataset="own", split="test")
-    report.add("reader", score_squad({"a": "a mill"}, {"a": ["a mill"]}))
-    report.add("reader", score_squad(given, known, version="2.0").prefixed("squad_2"))
+    for scores in score(Submission(predictions, references, "squad"), ["squad", "squad_2"]):
+        report.add("reader", scores)
     _, header, scores = summary(report)
-    assert header.endswith("Rightly refused")
-    assert scores.split()[-3] == "50.0" and len(header.split("Exact")) == 2
+    assert re.split("  +", header.strip()) == [
+        "F1", "Exact match", "Rightly refused", "Wrongly refused"
+    ]  # fmt: skip
+    assert re.findall(r"(\S+) \[", scores) == ["50.0"] * 4
+    table = report.markdown()
+    assert "| reader | 4 | 50.00 | 50.00 | 50.00 (n = 2) | 50.00 (n = 2) |" in table
+    assert "## Questions with an answer, refusals not counted" in table
 
 
 def test_other_files_are_no_reports(tmp_path):

@@ -17,6 +17,8 @@ from tfmrc.evaluation.metrics.registry import Submission, abstains, register_met
 from tfmrc.evaluation.metrics.score import Scores, mean_score, shortest
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
+ANSWERABLE = "Questions with an answer, refusals not counted"
+PARTS = "Questions with an answer, refusals counted; and all at the best threshold"
 SMALLEST_GROUP = 20  # questions; the score of fewer says little
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 Normalization = Literal["official", "unicode"]
@@ -90,8 +92,10 @@ def score_squad(
             Default: "error".
 
     Returns:
-        `Scores` with `exact_match`, `f1`; in v2.0 also `has_answer_exact_match`, `has_answer_f1`,
-        `no_answer_accuracy`, and with `no_answer` `best_exact_match`, `best_f1`.
+        `Scores` with `exact_match`, `f1`; in v2.0 also `no_answer_accuracy` (the share of the
+        questions without an answer that are rightly refused), `wrongly_refused` (that of the
+        others), `has_answer_exact_match`, `has_answer_f1`, and with `no_answer`
+        `best_exact_match`, `best_f1`.
 
     Raises:
         ValueError: If a prediction is missing, or in version 1.1 a list of references is empty or
@@ -119,6 +123,10 @@ def score_squad(
     chances = no_answer or {}
     silent = {key for key in pairing.ids if no_answer and chances[key] > no_answer_threshold}
     final = {key: (float(not possible[key]),) * 2 if key in silent else raw[key] for key in raw}
+    refused = {
+        key: float(key in silent or not normalize_squad(predictions.get(key, ""), normalization))
+        for key in pairing.ids
+    }
     exact = {key: both[0] for key, both in final.items()}
     overlap = {key: both[1] for key, both in final.items()}
     table: list[tuple[str, str, dict[Hashable, float], str]] = [
@@ -126,7 +134,7 @@ def score_squad(
         ("f1", "F1", overlap, ""),
     ]
     if is_v2:
-        table += _version_2(exact, overlap, possible)
+        table += _version_2(exact, overlap, refused, possible)
     for column, kind in ((0, "exact match"), (1, "F1")) if no_answer is not None else ():
         # A text without words, such as "the", is wrong here where there is no answer.
         values = {
@@ -152,15 +160,17 @@ def score_squad(
 def _version_2(
     exact: Mapping[Hashable, float],
     overlap: Mapping[Hashable, float],
+    refused: Mapping[Hashable, float],
     possible: Mapping[Hashable, bool],
 ) -> list[tuple[str, str, dict[Hashable, float], str]]:
     """Returns the scores of the questions with an answer, and of those without."""
     yes = [key for key in exact if possible[key]]
     no = [key for key in exact if not possible[key]]
     return [
+        ("no_answer_accuracy", "Rightly refused", {k: exact[k] for k in no}, ""),
+        ("wrongly_refused", "Wrongly refused", {k: refused[k] for k in yes}, ""),
         ("has_answer_exact_match", "Exact match, answerable", {k: exact[k] for k in yes}, ""),
         ("has_answer_f1", "F1, answerable", {k: overlap[k] for k in yes}, ""),
-        ("no_answer_accuracy", "Right without answer", {k: exact[k] for k in no}, ""),
     ]
 
 
@@ -219,9 +229,12 @@ def _best(
 
 @register_metric("squad", lambda given: given.answers and given.by_squad, order=30)
 def _squad(given: Submission) -> Iterator[Scores]:
-    """Exact match and F1 of the questions with an answer, also by question word."""
+    """Exact match and F1 of the questions with an answer, also by question word.
+
+    Where some questions have no answer, SQuAD 2.0's scores are those of the main table.
+    """
     scores = score_squad(given.texts, given.answers, missing=given.missing)
-    yield scores
+    yield replace(scores, table=ANSWERABLE if _mixed(given) else "")
     words = {key: question_word(r.question) for key, r in given.references.items() if r.question}
     if len(words) == len(given.references):
         rows = tuple(
@@ -233,22 +246,21 @@ def _squad(given: Submission) -> Iterator[Scores]:
         yield Scores(scores.rules, rows, {}, table="By question word")
 
 
-@register_metric(
-    "squad_2",
-    lambda given: (
-        given.answerable
-        and given.by_squad
-        and (
-            given.scores("answerable_probability", given.answerable)
-            or any(map(abstains, given.predictions.values()))
-        )
-    ),
-    order=70,
-)
-def _squad_2(given: Submission) -> Scores:
-    """SQuAD 2.0's scores, where some questions have no answer."""
+def _mixed(given: Submission) -> bool:
+    """Returns True if some questions have no answer."""
+    return bool(given.answerable and given.answers and given.by_squad)
+
+
+@register_metric("squad_2", _mixed, order=20)
+def _squad_2(given: Submission) -> Iterator[Scores]:
+    """SQuAD 2.0's scores, where some questions have no answer.
+
+    An answer that is empty or not confident is a refusal.
+    """
     # A question whose answers are all of other styles is left out.
-    known = {k: r.answers for k, r in given.references.items() if r.answers or not r.answerable}
+    known = {
+        k: r.answers for k, r in given.references.items() if r.answers or r.answerable is False
+    }
     chances = {
         key: 1.0 - chance for key, chance in given.scores("answerable_probability", known).items()
     }
@@ -257,6 +269,9 @@ def _squad_2(given: Submission) -> Scores:
     }
     if chances:  # the prediction of a missing one is "no answer" already
         chances = dict.fromkeys(known, 1.0) | chances
-    return score_squad(
+    scores = score_squad(
         texts, known, version="2.0", no_answer=chances or None, missing=given.missing
-    ).prefixed("squad_2")
+    )
+    rows = tuple(replace(row, name=f"squad_2_{row.name}") for row in scores.rows)
+    yield replace(scores, rows=rows[:4])
+    yield replace(scores, rows=rows[4:], counts={}, table=PARTS)

@@ -53,6 +53,7 @@ class Report:
     _parts: dict[str, list[dict[str, Any]]] = field(default_factory=dict, init=False)
     tables: dict[str, str] = field(default_factory=dict, init=False)
     worst: str = field(default="", init=False)
+    predictions: list[dict[str, Any]] = field(default_factory=list, init=False)
     tests: dict[tuple[str, str], dict[str, PairedTest]] = field(default_factory=dict, init=False)
 
     def add(self, system: str, scores: Scores, *, prefix: str = "", samples: int = 0) -> None:
@@ -142,6 +143,7 @@ class Report:
                 for name, test in tests.items()
             ],
             "paper": {system: dict(row) for system, row in self.paper.items()},
+            "predictions": self.predictions,
         }
 
     def markdown(self) -> str:
@@ -163,7 +165,10 @@ class Report:
         return "\n".join(lines) + "\n"
 
     def _table(self, names: list[str], labels: Mapping[str, str], beside: set[str]) -> list[str]:
-        """Returns a table of the systems that have one of the scores."""
+        """Returns a table of the systems that have one of the scores.
+
+        A cell whose score is of fewer examples than others of its row says of how many.
+        """
         head = ["", "n"]
         for name in names:
             head += [labels[name], "paper"] if name in beside else [labels[name]]
@@ -204,16 +209,14 @@ class Report:
 
     def _row(self, system: str, names: list[str], beside: set[str]) -> list[str]:
         rows = {n: row for n, row in self.systems.get(system, {}).items() if n in names}
-        sizes = [str(rows[name].size) if name in rows else "–" for name in names]
-        distinct = sorted({row.size for row in rows.values()})
-        # Groups of examples have a number each; scores of all examples one or two.
-        shown = sizes if len(distinct) > 2 else map(str, distinct)
-        cells = [system, "/".join(shown) or "–"]
+        size = max((row.size for row in rows.values()), default=0)
+        cells = [system, str(size) if rows else "–"]
         for name in names:
             value = rows[name].value if name in rows else None
             cell = "–" if value is None else f"{100 * value:.2f}"
             deviation = rows[name].deviation if name in rows else None
             cell += "" if deviation is None else f" ± {100 * deviation:.2f}"
+            cell += "" if value is None or rows[name].size == size else f" (n = {rows[name].size})"
             interval = self.intervals.get((system, name))
             if interval is not None:
                 cell += f" [{100 * interval.low:.2f}, {100 * interval.high:.2f}]"

@@ -6,14 +6,17 @@ from tfmrc.evaluation.metrics.resampling import Interval, PairedTest, bootstrap
 from tfmrc.evaluation.reports.report import Report
 
 FIRST = ("f1", "exact_match", "rouge_l", "bleu_1", "bleu_4")
-REFUSED = "squad_2_no_answer_accuracy"
+WITH_REFUSALS = (
+    "squad_2_f1", "squad_2_exact_match", "squad_2_no_answer_accuracy", "squad_2_wrongly_refused"
+)  # fmt: skip
 COLUMNS, SYSTEMS = 2, 7
 
 
 def summary(report: Report) -> list[str]:
     """Returns at most eleven lines: two scores of each system, in percent.
 
-    Where some questions have no answer, a third column has the share of these that are refused.
+    Where some questions have no answer, exact match and F1 count refusals as SQuAD 2.0 does, and
+    two columns more have the shares of the questions that are rightly and wrongly refused.
     A score of a single run has its interval, the mean of several its deviation. Differences, with
     intervals for the same examples, are those of the first system to the first one that it is
     compared with; in a table of variants, of each variant to the first.
@@ -51,13 +54,12 @@ def _names(report: Report) -> list[str]:
     """Returns the names of the scores that are shown, those of answers before others."""
     names = list(dict.fromkeys(name for rows in report.systems.values() for name in rows))
     main = [name for name in names if not report.tables[name]]
-    chosen = [name for first in FIRST for name in main if name == first]
-    return [*(chosen or main)[:COLUMNS], *(name for name in main[COLUMNS:] if name == REFUSED)]
+    if {*WITH_REFUSALS} <= {*main}:
+        return list(WITH_REFUSALS)
+    return ([name for name in FIRST if name in main] or main)[:COLUMNS]
 
 
 def _label(report: Report, name: str) -> str:
-    if name == REFUSED:
-        return "Rightly refused"
     return next(rows[name].label for rows in report.systems.values() if name in rows)
 
 

@@ -39,7 +39,7 @@ def calibrate(
         precision: float. Share of right answers among the confident ones. Default: 0.9.
         options: dict or None. Options of the predictor, beside those of a run's settings.
             Default: None.
-        **reading: As of `tfmrc.experiments.evaluate`.
+        **reading: As of `tfmrc.experiments.evaluate_file`.
 
     Raises:
         FileNotFoundError: If the folder is none of these.

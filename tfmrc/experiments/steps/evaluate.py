@@ -1,124 +1,116 @@
-"""Scores runs and saved predictors on test examples, with baselines and the papers' figures."""
+"""Scores runs, grids and other predictors on questions, beside baselines and the papers' figures.
+
+Each goes one way: questions, predictions in files, scores, report.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Unpack
 
 from tfmrc.data import Example
-from tfmrc.evaluation import Report, Scores, mean_of_runs, summary
+from tfmrc.evaluation import Report, Scores, mean_of_runs, read_metrics, summary
 from tfmrc.evaluation.metrics.rules import check_rules
 from tfmrc.experiments import pictures, run_folder as folders
 from tfmrc.experiments.answering import Asked
 from tfmrc.experiments.classes import check_experiment
 from tfmrc.experiments.examples.files import data_folder
-from tfmrc.experiments.loaded import Loaded, open_model
+from tfmrc.experiments.loaded import Loaded, ensemble_of, open_model
 from tfmrc.experiments.plan import Plan, is_grid, members, trained_below
 from tfmrc.experiments.reporting import (
     add_baselines,
-    compare_with_baselines,
-    report_of,
+    compare,
+    model_details,
+    new_report,
+    questions_digest,
     system_name,
+    training_details,
     worst_of,
 )
 from tfmrc.experiments.scoring import (
     EvaluationSet,
+    PredictionFile,
     SourceResults,
     TaskPredictions,
     evaluation_sets,
-    has_decoder,
-    score_source,
+    option_sets,
+    predict_set,
+    score_set,
 )
 from tfmrc.experiments.settings import Evaluation, Experiment, Source, read_settings
 from tfmrc.experiments.tables.reading import Reading, read_questions
 from tfmrc.utils.progress import show_progress
 
-__all__ = ["evaluate", "verdict"]
+__all__ = ["evaluate_file", "evaluate_run", "verdict"]
+
+START = "start"  # the folder of the answers of the model that training started from
+
+
+# === Runs and grids ===
 
 
 @show_progress()
-def evaluate(
+def evaluate_run(
     folder: str | Path,
-    questions: str | Path | None = None,
-    output: str | Path | None = None,
     *,
     settings: Experiment | None = None,
     data: str | Path | None = None,
     variants: Sequence[str] | None = None,
     seeds: Sequence[int] | None = None,
-    rules: str = "plain",
-    options: Mapping[str, Any] | None = None,
-    **reading: Unpack[Reading],
 ) -> list[Report]:
-    """Answers test examples and scores the answers.
+    """Answers the test examples of a trained run or grid and scores the answers.
 
-    Without `questions`, those of a trained run or grid. For each source with a test file,
-    `evaluation/SOURCE/` in the run's folder gets `metrics.json` (each score with its scorer,
-    version, tokenisation, size, split and seed), `report.md` (the table with the paper's figures),
-    the predictions, and the figures that the model supports, as PNG and SVG. A grid also gets a
-    table of its runs, with means and deviations over the seeds.
+    For each source with a test file, `evaluation/SOURCE/` in the run's folder gets `metrics.json`
+    (each score with its scorer, version, tokenisation, size, split and seed), `report.md` (the
+    table with the paper's figures), the predictions, and the figures that the model supports, as
+    PNG and SVG. The model that training started from is one of the baselines.
 
-    With `questions`, any predictor on the questions of a file. Where some have no answer and the
-    model says how probable an answer is, SQuAD 2.0's scores are added: of the confident answers,
-    and at the threshold on "no answer" that is best on this file.
+    A grid also gets a table of its runs, with means and deviations over the seeds. It is made from
+    the predictions in their folders; only runs that are not evaluated yet, or with another model,
+    other options or other questions, are evaluated first.
 
     Args:
-        folder: str or path. A run or a grid; with `questions` also a saved predictor or a reader of
-            Hugging Face.
-        questions: str, path or None. A file of any format of `tfmrc.data.read_file`, with answers.
-            Default: None.
-        output: str, path or None. Folder for the report and the predictions of `questions`, which
-            an interrupted command continues. Default: None, nothing is written.
-        settings: `Experiment` or None. Settings of the run, in place of those in its folder.
-            Default: None.
+        folder: str or path. The run or the grid.
+        settings: `Experiment` or None. Settings in place of those in the folder. Default: None.
         data: str, path or None. The data folder. Default: that of the training.
         variants: list of str or None. Variants of the grid; None for all that are trained.
             Default: None.
         seeds: list of int or None. Seeds; None for those of the grid that are trained.
             Default: None.
-        rules: str. Rules of scoring `questions`: a name of `tfmrc.evaluation.RULES`, or `squad` for
-            exact match and F1 alone, or `adversarial`. Default: "plain".
-        options: dict or None. Options of the predictor for `questions`, such as `num_beams`.
-            Default: None, those of a run's settings.
-        **reading: How `questions` are read: `columns`, `blank_answers` and `on_error` of
-            `tfmrc.experiments.tables.reading.read_questions`.
 
     Returns:
         The reports; those of a grid's table come last.
 
     Raises:
-        FileNotFoundError: If the folder is none of these.
         ValueError: If no run is trained, settings of the trained model differ, the data does not
-            exist, there is nothing to score, or the rules are unknown.
+            exist, or there is nothing to score.
         RunLockedError: If another process evaluates one of the runs.
     """
-    if questions is not None:
-        return [_evaluate_file(folder, Path(questions), output, rules, options, reading)]
     root = Path(folder)
-    experiment = read_settings(root / folders.CONFIG) if settings is None else settings
+    experiment = settings or read_settings(root / folders.CONFIG)
     check_experiment(experiment)
-    runs = _trained_runs(experiment, root, variants, seeds)
+    place = data_folder(data or folders.remembered_data(root), experiment)
+    runs = _trained_runs(experiment, root, members(experiment, root, variants, seeds, place))
+    is_table = is_grid(experiment) or bool(seeds)
     with ExitStack() as locks:  # two processes would write the same files
         for path in dict.fromkeys((root, *(member.folder for member in runs))):
             (path / folders.EVALUATION).mkdir(parents=True, exist_ok=True)
             locks.enter_context(folders.locked(path / folders.EVALUATION))
-        place = data_folder(data or folders.remembered_data(root), experiment)
-        is_table = is_grid(experiment) or bool(seeds)
-        reports, results = _evaluate_runs(experiment, runs, root, place, is_table)
-        for test, of_variants in results if is_table else ():
-            reports.append(_write_table(experiment, runs, root, test, of_variants))
-        return reports
+        if not is_table:
+            (run,) = runs
+            tests = _tests(run)
+            model = open_model(run.folder, settings=run.experiment)
+            reports = [_evaluate_member(run, model, test, experiment)[0] for test in tests]
+            for report, test in zip(reports, tests, strict=True):
+                _print(report, _report_folder(run.folder, test))
+            return reports
+        return _evaluate_grid(experiment, runs, root)
 
 
-def _trained_runs(
-    experiment: Experiment,
-    root: Path,
-    variants: Sequence[str] | None,
-    seeds: Sequence[int] | None,
-) -> list[Plan]:
-    runs = [m for m in members(experiment, root, variants, seeds) if m.is_trained]
+def _trained_runs(experiment: Experiment, root: Path, plans: Sequence[Plan]) -> list[Plan]:
+    runs = [plan for plan in plans if plan.is_trained]
     if not runs:
         others = ", ".join(path.name for path in trained_below(root))
         raise ValueError(
@@ -127,97 +119,119 @@ def _trained_runs(
             else f"{root} has no trained run: `tfmrc train` makes it."
         )
     folders.check_trained(experiment, root)
-    if not is_grid(experiment) and not seeds:  # a run of a grid is known by its variant
-        facts = folders.read_json(root / folders.TRAINING, "train")
-        runs = [replace(runs[0], variant=facts["variant"])]
-    return runs
+    # A run of a grid is known by its variant, also where it is evaluated alone.
+    return [replace(run, variant=_facts(run)["variant"]) for run in runs]
 
 
-Variants = dict[str, list[SourceResults]]
-"""Results by variant, one for each seed; "VARIANT\tensemble" are those of an ensemble."""
+def _evaluate_grid(experiment: Experiment, runs: Sequence[Plan], root: Path) -> list[Report]:
+    """Evaluates the runs that are not evaluated yet, and writes the table of all.
 
-
-def _evaluate_runs(
-    experiment: Experiment, runs: Sequence[Plan], root: Path, data: Path, is_table: bool
-) -> tuple[list[Report], list[tuple[EvaluationSet, Variants]]]:
-    """Evaluates runs, whose folders are locked.
-
-    Returns:
-        A report for each run and source, and the results by source. Variants that are tested on
-        other examples than the first one are not among the results.
+    Variants that are tested on other examples than the first one are not in the table.
     """
     reports: list[Report] = []
-    results: dict[int, tuple[EvaluationSet, Variants]] = {}
+    tables: dict[int, tuple[EvaluationSet, Variants]] = {}
     models: dict[str, list[Loaded]] = {}
     tests: list[EvaluationSet] = []
-    for member in runs:
-        tests = evaluation_sets(member.experiment, data, root, tests)
-        if not tests:
-            raise ValueError(
-                "No source of the run has test questions. Score the run on a file of questions: "
-                f"`tfmrc evaluate {root} --input FILE`. "
-                "Received: sources.0.test=null, split.test_share=0"
-            )
-        model = open_model(member.folder, settings=member.experiment)
-        if is_table and experiment.evaluation.ensemble:
-            models.setdefault(member.variant, []).append(model)
+    for run in runs:
+        tests = _tests(run, tests)
+        model = open_model(run.folder, settings=run.experiment)
+        models.setdefault(run.variant, []).append(model)
         for test in tests:
-            report, scores = _evaluate_run(experiment, member, model, test)
-            reports.append(report)
-            if not is_table:
-                _print(report, member.folder / folders.EVALUATION / test.folder)
-            first, of_variants = results.setdefault(test.number, (test, {}))
+            results = _saved_results(run, model, test)
+            if results is None:
+                report, results = _evaluate_member(run, model, test)
+                reports.append(report)
+            first, variants = tables.setdefault(test.number, (test, {}))
             if first.examples == test.examples:
-                of_variants.setdefault(member.variant, []).append(scores)
+                variants.setdefault(run.variant, []).append(results)
             else:
-                print(f"{member.folder} is tested on other questions and in no table.")
-    for variant, ensemble in models.items():
-        for test, of_variants in results.values():
-            if variant in of_variants and len(ensemble) > 1:
-                scores = _evaluate_ensemble(experiment, variant, ensemble, test, root)
-                of_variants[f"{variant}\tensemble"] = [scores]
-    return reports, list(results.values())
+                print(f"{run.folder} is tested on other questions and in no table.")
+    for test, variants in tables.values():
+        for variant, several in models.items() if experiment.evaluation.ensemble else ():
+            if variant in variants and len(several) > 1:
+                variants[f"{variant}\tensemble"] = [_ensemble_results(several, variant, test, root)]
+        reports.append(_write_table(experiment, runs, root, test, variants))
+    return reports
 
 
-def _evaluate_run(
-    experiment: Experiment, member: Plan, model: Loaded, test: EvaluationSet
+def _tests(run: Plan, known: Sequence[EvaluationSet] = ()) -> list[EvaluationSet]:
+    tests = evaluation_sets(run, known)
+    if not tests:
+        raise ValueError(
+            "No source of the run has test questions. Score the run on a file of questions: "
+            f"`tfmrc evaluate {run.folder} --input FILE`. "
+            "Received: sources.0.test=null, split.test_share=0"
+        )
+    return tests
+
+
+def _evaluate_member(
+    run: Plan, model: Loaded, test: EvaluationSet, start: Experiment | None = None
 ) -> tuple[Report, SourceResults]:
     """Scores a run on a source and writes its report."""
-    target = member.folder / folders.EVALUATION / test.folder
-    target.mkdir(parents=True, exist_ok=True)
-    system = system_name(experiment, member.variant)
-    predictor, digest = model.predictor, model.digest
-    results = score_source(member.experiment, predictor, digest, test, target, system)
-    facts = folders.read_json(member.folder / folders.TRAINING, "train")
-    report = report_of(member.experiment, test, [facts], results.systems, member.seed, model=digest)
-    if has_decoder(predictor):
-        add_baselines(report, experiment, test, results.main)
-    compare_with_baselines(report, [system], results.systems, results.tasks)
-    pictures.draw_run(member, predictor, test.examples, results.main, target, report.title)
-    report.worst = worst_of(report, system, results.main)
-    report.write(target)
+    settings, folder = run.experiment, _report_folder(run.folder, test)
+    report, results = _evaluate(
+        model,
+        test,
+        folder,
+        settings.evaluation,
+        settings.name,
+        run.variant,
+        start,
+        title=settings.title or settings.name,
+        details=_details(run, model),
+        seed=run.seed,
+    )
+    pictures.draw_run(run, model.predictor, test.examples, results.main, folder, report.title)
+    report.write(folder)
     return report, results
 
 
-def _evaluate_ensemble(
-    experiment: Experiment,
-    variant: str,
-    ensemble: Sequence[Loaded],
-    test: EvaluationSet,
-    root: Path,
+def _saved_results(run: Plan, model: Loaded, test: EvaluationSet) -> SourceResults | None:
+    """Scores the predictions in a run's folder; returns None if they are not of its present model.
+
+    `metrics.json` says of which model, options and questions they are.
+    """
+    folder, settings = _report_folder(run.folder, test), run.experiment.evaluation
+    if not (folder / "metrics.json").is_file():
+        return None
+    metrics = read_metrics(folder / "metrics.json")
+    files = [PredictionFile(**facts) for facts in metrics.get("predictions", ())]
+    details = {**_details(run, model), "Questions": questions_digest(test.examples)}
+    system = system_name(run.experiment.name, run.variant)
+    options = {system_name(system, name): given for name, given in option_sets(settings).items()}
+    if metrics["details"] != details or {file.system: file.options for file in files} != options:
+        return None
+    return score_set(files, test, folder, meteor=settings.meteor)
+
+
+def _details(run: Plan, model: Loaded) -> dict[str, str]:
+    training = training_details(run.experiment, [_facts(run)])
+    return {**training, **model_details(model.digest, run.experiment.evaluation.options)}
+
+
+def _facts(run: Plan) -> dict[str, Any]:
+    """Returns what `train` wrote about a run."""
+    return dict(folders.read_json(run.folder / folders.TRAINING, "train"))
+
+
+def _report_folder(root: Path, test: EvaluationSet) -> Path:
+    return root / folders.EVALUATION / test.folder
+
+
+def _ensemble_results(
+    models: Sequence[Loaded], variant: str, test: EvaluationSet, root: Path
 ) -> SourceResults:
     """Scores the seeds of a variant as one predictor that averages their distributions."""
-    from tfmrc.predictors import ensemble_predictor
-
-    digest = " ".join(model.digest for model in ensemble)
-    target = root / folders.EVALUATION / test.folder / f"ensemble-{variant}".rstrip("-")
-    target.mkdir(parents=True, exist_ok=True)
-    predictor = ensemble_predictor([model.predictor for model in ensemble])
-    name = system_name(experiment, variant, "ensemble")
-    return score_source(ensemble[0].settings or experiment, predictor, digest, test, target, name)
+    settings: Any = models[0].settings
+    folder = _report_folder(root, test) / f"ensemble-{variant}".rstrip("-")
+    name = system_name(settings.name, variant, "ensemble")
+    files = predict_set(ensemble_of(models), test, folder, name, settings.evaluation)
+    return score_set(files, test, folder, meteor=settings.evaluation.meteor)
 
 
-# === A grid's table ===
+Variants = dict[str, list[SourceResults]]
+"""Results by variant, one for each seed; "VARIANT\\tensemble" are those of an ensemble."""
 
 
 def _write_table(
@@ -230,38 +244,36 @@ def _write_table(
     """Writes means and deviations over the seeds of every variant, samples and figures."""
     means: dict[str, list[Scores]] = {}
     tasks: dict[str, list[TaskPredictions]] = {}
+    settings = experiment.evaluation
     for results in variants.values():
         for name in results[0].systems:
             several = [run.systems[name] for run in results if name in run.systems]
             means.setdefault(name, _means(several))
         tasks = {**results[0].tasks, **tasks}
-    runs = [member for member in runs if member.variant in variants]
-    facts = [
-        {**folders.read_json(m.folder / folders.TRAINING, "train"), "variant": m.variant}
-        for m in runs
-    ]
-    seeds = {member.seed for member in runs}
-    seed = next(iter(seeds)) if len(seeds) == 1 else None
-    title = f"{experiment.title or experiment.name}: {len(runs)} runs"
-    report = report_of(experiment, test, facts, means, seed, title)
-    add_baselines(
-        report, experiment, test, [task for several in tasks.values() for task in several]
+    runs = [run for run in runs if run.variant in variants]
+    seeds, folder = {run.seed for run in runs}, _report_folder(root, test)
+    start = _start_scores(experiment, test, folder, settings)
+    report = new_report(
+        test,
+        {**means, **start},
+        title=f"{experiment.title or experiment.name}: {len(runs)} runs",
+        details={
+            **training_details(experiment, [_facts(run) for run in runs]),
+            **model_details("", settings.options),
+        },
+        seed=next(iter(seeds)) if len(seeds) == 1 else None,
+        samples=settings.samples,
     )
+    every = [task for several in tasks.values() for task in several]
+    add_baselines(report, test, every, system_name(experiment.name, "human"), settings.samples)
     first, *others = [name for name in means if name in tasks]
     for name in others:
         report.compare(name, first)
-    compare_with_baselines(report, tasks, means, tasks)
-    target = root / folders.EVALUATION / test.folder
-    pictures.draw_table(experiment, runs, means, tasks, test, target, report)
-    report.write(target)
-    _print(report, target)
+    compare(report, tasks, [*(name for name in means if name not in tasks), *start])
+    pictures.draw_table(experiment, runs, means, tasks, test, folder, report)
+    report.write(folder)
+    _print(report, folder)
     return report
-
-
-def _print(report: Report, target: Path | None) -> None:
-    """Prints the first scores of a report, and where all of them are."""
-    where = "Write all scores with --output FOLDER." if target is None else target / "report.md"
-    print("\n".join([*summary(report), f"Report: {where}" if target else str(where)]))
 
 
 def _means(runs: Sequence[Sequence[Scores]]) -> list[Scores]:
@@ -277,50 +289,68 @@ def _means(runs: Sequence[Sequence[Scores]]) -> list[Scores]:
 # === The questions of a file ===
 
 
-def _evaluate_file(
+@show_progress()
+def evaluate_file(
     folder: str | Path,
-    questions: Path,
-    output: str | Path | None,
-    rules: str,
-    options: Mapping[str, Any] | None,
-    reading: Reading,
+    questions: str | Path,
+    output: str | Path | None = None,
+    *,
+    rules: str = "plain",
+    options: Mapping[str, Any] | None = None,
+    **reading: Unpack[Reading],
 ) -> Report:
-    """Scores a predictor on the questions of a file; see `evaluate`."""
+    """Scores any model on the questions of a file.
+
+    Where some questions have no answer, exact match and F1 count refusals as SQuAD 2.0 does: an
+    answer below the threshold, which is not confident, is one.
+
+    Args:
+        folder: str or path. A run, a saved predictor, a Hugging Face reader or `ready`.
+        questions: str or path. A file of any format of `tfmrc.data.read_file`, with answers.
+        output: str, path or None. Folder for the report and the predictions, which an interrupted
+            command continues. Default: None, nothing is written.
+        rules: str. Rules of scoring: a name of `tfmrc.evaluation.RULES`, or `squad` for exact match
+            and F1 alone, or `adversarial`. Default: "plain".
+        options: dict or None. Options of the predictor, such as `num_beams`. Default: None, those
+            of a run's settings.
+        **reading: `columns`, `blank_answers` and `on_error` of a table, see
+            `tfmrc.experiments.tables.reading.read_questions`.
+
+    Raises:
+        FileNotFoundError: If the folder is none of these.
+        ValueError: If there is nothing to score, or the rules are unknown.
+    """
     check_rules(rules)
-    model = open_model(folder, options)
-    of_run, usual = model.settings, model.table_options
-    rows, account = read_questions(questions, labels="texts", usual=usual, **reading)
+    model, file = open_model(folder, options), Path(questions)
+    rows, account = read_questions(file, labels="texts", usual=model.table_options, **reading)
     examples = list(rows.examples)
-    predictor, chosen, digest = model.predictor, model.options, model.digest
-    styles = tuple(dict.fromkeys(task.style for task in predictor.tasks if task.style is not None))
+    tasks = model.predictor.tasks
+    styles = tuple(dict.fromkeys(task.style for task in tasks if task.style is not None))
     examples = _in_style(examples, styles)
-    if all(task.target == "question" for task in predictor.tasks):
-        asked = Asked.of(predictor, predictor.tasks[0].name)
+    if all(task.target == "question" for task in tasks):
+        asked = Asked.of(model.predictor, tasks[0].name)
         examples = [one for one in map(asked, examples) if isinstance(one, Example)]
         account.left_out[asked.reason] = account.used - len(examples)
         account.used = len(examples)
-    account.print(questions.name)
+    account.print(file.name)
     if not any(example.answers for example in examples):
         raise ValueError(f"Scores need answers. Received: none in {questions}")
-    source = Source("examples", styles, test=str(questions), title="own data", rules=rules)
-    prefixes = {} if of_run is None else of_run.evaluation.prefixes
-    name = model.name
-    experiment = Experiment(
-        name,
-        (source,),
-        {},
-        title=f"{name} on {questions.name}",
-        evaluation=Evaluation(options=chosen, meteor=False, prefixes=prefixes),
-    )
-    test = EvaluationSet(0, source, examples, examples)
+    source = Source("examples", styles, test=str(file), title="own data", rules=rules)
+    test = EvaluationSet(0, source, examples, examples, f"{file}, {len(examples):,} questions")
+    prefixes = {} if model.settings is None else model.settings.evaluation.prefixes
+    evaluation = Evaluation(options=model.options, meteor=False, prefixes=prefixes)
     with TemporaryDirectory() as temporary:
         target = Path(temporary if output is None else output)
-        target.mkdir(parents=True, exist_ok=True)
-        results = score_source(experiment, predictor, digest, test, target, name)
-        report = report_of(experiment, test, [], results.systems, None, model=digest)
-        add_baselines(report, experiment, test, results.main)
-        compare_with_baselines(report, [name], results.systems, results.tasks)
-        report.worst = worst_of(report, name, results.main)
+        report, _ = _evaluate(
+            model,
+            test,
+            target,
+            evaluation,
+            model.name,
+            start=model.settings,
+            title=f"{model.name} on {file.name}",
+            details=model_details(model.digest, model.options),
+        )
         if output is not None:
             report.write(target)
     _print(report, None if output is None else target)
@@ -339,6 +369,73 @@ def _in_style(examples: list[Example], styles: tuple[str, ...]) -> list[Example]
     ]
 
 
+# === Both ===
+
+
+def _evaluate(
+    model: Loaded,
+    test: EvaluationSet,
+    folder: Path,
+    evaluation: Evaluation,
+    name: str,
+    variant: str = "",
+    start: Experiment | None = None,
+    **about: Any,
+) -> tuple[Report, SourceResults]:
+    """Answers and scores test examples, beside baselines.
+
+    Args:
+        model: `Loaded`. The model.
+        test: `EvaluationSet`. The test examples.
+        folder: Path. The folder of the predictions.
+        evaluation: `Evaluation`. Options of the predictor and of scoring.
+        name: str. Name of the model in the report.
+        variant: str. Variant of a grid. Default: "".
+        start: `Experiment` or None. Settings of a training; the model that it started from is a
+            baseline. Default: None.
+        **about: Title, details and seed, see `new_report`.
+
+    Returns:
+        The report, and the results that it was made from.
+    """
+    system, samples = system_name(name, variant), evaluation.samples
+    files = predict_set(model, test, folder, system, evaluation)
+    results = score_set(files, test, folder, meteor=evaluation.meteor)
+    systems = {**results.systems, **_start_scores(start, test, folder, evaluation)}
+    report = new_report(test, systems, samples=samples, **about)
+    report.predictions = [asdict(file) for file in files]
+    if any(file.is_text for file in files):
+        add_baselines(report, test, results.main, system_name(name, "human"), samples)
+    compare(report, [system], [name for name in systems if name not in results.tasks])
+    report.worst = worst_of(report, system, results.main)
+    return report, results
+
+
+def _start_scores(
+    experiment: Experiment | None, test: EvaluationSet, folder: Path, evaluation: Evaluation
+) -> dict[str, list[Scores]]:
+    """Returns the scores of the model that a training started from, by the name of the system."""
+    start = None if experiment is None else experiment.start_from
+    if start is None:
+        return {}
+    if folders.trained_folder(start) is None:
+        print(f"{start}, from which training started, is not there and not compared.", flush=True)
+        return {}
+    name = f"{Path(start).name} (before training)"
+    plain = replace(evaluation, also={})
+    files = predict_set(open_model(start), test, folder / START, name, plain)
+    scored = score_set(files, test, folder / START, meteor=evaluation.meteor).systems
+    return {name: scored[name]} if name in scored else {}
+
+
+def _print(report: Report, folder: Path | None) -> None:
+    """Prints the first scores of a report, and where all of them are."""
+    where = "Write all scores with --output FOLDER."
+    if folder is not None:
+        where = f"Report: {folder / 'report.md'}"
+    print("\n".join([*summary(report), where]))
+
+
 # === Targets ===
 
 
@@ -353,7 +450,8 @@ def verdict(experiment: Experiment, reports: Iterable[Report]) -> tuple[list[str
         A line per target, and True if all are reached.
     """
     lines, reached = [], True
-    systems = {system_name(experiment, variant) for variant in ("", *experiment.grid.variants)}
+    variants = ("", *experiment.grid.variants)
+    systems = {system_name(experiment.name, variant) for variant in variants}
     found = [report.systems[name] for report in reports for name in systems & {*report.systems}]
     for name, target in experiment.evaluation.targets.items():
         values = [scores[name].value for scores in found if name in scores]

@@ -62,7 +62,7 @@ def predict(
             lines) or `squad` (one JSON object from id to text). Default: the texts on a terminal,
             JSON lines elsewhere.
         sort: bool. Whether the least certain answers of a table come first. Default: False.
-        **reading: As of `tfmrc.experiments.evaluate`; but by default a broken record gets an
+        **reading: As of `tfmrc.experiments.evaluate_file`; but by default a broken record gets an
             `error` in place of an answer (`on_error="skip"`).
 
     Returns:

@@ -25,7 +25,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 # A program for a Python that has PyTorch and transformers.
-collect_ignore = ["encoders/hugging_face_models.py"]
+collect_ignore = ["encoders/hugging_face/transformers_models.py"]
 
 # No test fails because the machine is slow, and every run has the same examples.
 settings.register_profile(

@@ -23,7 +23,8 @@ import keras
 import pytest
 import yaml
 
-from tests.encoders import elmo_files, torch_files
+from tests.encoders import torch_files
+from tests.encoders.elmo import files as elmo_files
 from tests.recipes.small_squad import NAMES, squad
 from tests.serving.predictors import make_predictor
 from tfmrc import Predictor, cli, data, encoders, experiments, models, preprocessing, text

@@ -6,7 +6,7 @@ import keras
 import numpy as np
 import pytest
 
-from tests.encoders import elmo_files
+from tests.encoders.elmo import files as elmo_files
 from tests.models.spans import SMALL
 from tfmrc.encoders import load_elmo
 from tfmrc.experiments import from_mapping

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tests.encoders import hugging_face_cases
+from tests.encoders.hugging_face import cases
 from tests.serving.predictors import assert_same_outputs, run_loader
 from tfmrc.predictors.hugging_face.folder import load_hugging_face
 
@@ -32,7 +32,7 @@ def exports(tmp_path_factory):
     """An export and its predictor's outputs by kind."""
     folder = tmp_path_factory.mktemp("readers")
     texts = [*PASSAGES, *REQUEST["question"][:2]] * 20
-    hugging_face_cases.make_readers(folder, texts)
+    cases.make_readers(folder, texts)
     result = {}
     for kind in KINDS:
         predictor = load_hugging_face(

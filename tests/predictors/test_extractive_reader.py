@@ -9,7 +9,8 @@ import pytest
 from safetensors.numpy import load_file
 
 import tfmrc
-from tests.encoders import hugging_face_cases, torch_files, unigram_tokenizers
+from tests.encoders import torch_files
+from tests.encoders.hugging_face import cases, unigram_tokenizers
 from tests.encoders.torch_files import Tensor
 from tests.predictors.reader_reference import best_answers
 from tests.predictors.small import LONG, PIECES, extractive_reader, windows_of
@@ -183,10 +184,10 @@ def test_precision_is_an_option_of_the_commands(predictor, tmp_path, without_gra
 
 def test_a_reader_with_a_unigram_tokenizer(tmp_path, without_graphs):
     """Of a folder with `tokenizer.json`, saved, loaded and exported; its windows cut long texts."""
-    config = {**hugging_face_cases.CONFIGS["xlm-roberta"], "vocab_size": 200}
+    config = {**cases.CONFIGS["xlm-roberta"], "vocab_size": 200}
     config |= {"max_position_embeddings": 66, "hidden_size": 16}
     (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    charsmap = hugging_face_cases.CHARSMAP.read_bytes()
+    charsmap = cases.CHARSMAP.read_bytes()
     reference = unigram_tokenizers.tokenizer("XLMRoberta", [LONG, *PIECES], charsmap, size=100)
     reference.save(str(tmp_path / "tokenizer.json"))
     keras.utils.set_random_seed(1)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import tfmrc
-from tests.encoders import hugging_face_cases, transformers_process
+from tests.encoders.hugging_face import cases, transformers_process
 from tests.predictors.small import LONG, extractive_reader, windows_of
 from tests.running import eagerly
-from tests.text.odd_strings import real_strings
+from tests.text.subwords.odd_strings import real_strings
 from tfmrc import data, models, preprocessing, text
 from tfmrc.predictors.hugging_face.legacy_answers import Window, legacy_answers
 
@@ -181,7 +181,7 @@ KINDS = ["Bert", "DistilBert", "Electra", "Roberta", "XLMRoberta", "DebertaV2", 
 @pytest.fixture(scope="module")
 def readers(tmp_path_factory):
     """A folder with a small reader of each kind, made and saved by transformers."""
-    return hugging_face_cases.make_readers(tmp_path_factory.mktemp("readers"), real_strings(300))
+    return cases.make_readers(tmp_path_factory.mktemp("readers"), real_strings(300))
 
 
 def answers_of_peer(folder, pairs, options, into):

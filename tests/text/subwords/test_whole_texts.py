@@ -10,7 +10,7 @@ from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 from tokenizers.processors import RobertaProcessing
 
 from tests.text.helpers import differences
-from tests.text.odd_strings import odd_strings, real_strings
+from tests.text.subwords.odd_strings import odd_strings, real_strings
 from tfmrc.text.subwords.byte_pairs import BytePairs
 from tfmrc.text.subwords.special_tokens import SpecialTokens
 from tfmrc.text.subwords.word_pieces import WordPieces

@@ -9,7 +9,7 @@ import tensorflow as tf
 from keras import ops
 
 from tests import fresh_python
-from tests.encoders import elmo_files
+from tests.encoders.elmo import files as elmo_files
 from tests.reference.elmo import BEGIN, Reference, character_ids
 from tfmrc.encoders import ELMo, elmo_character_ids, elmo_generable_characters, load_elmo
 from tfmrc.encoders.elmo.elmo import SENTENCE_BEGIN, boundary

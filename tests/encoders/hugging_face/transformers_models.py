@@ -1,7 +1,7 @@
 """Makes small models for question answering with transformers; run by a Python that has it.
 
-python hugging_face_models.py make FOLDER TEXTS MAP    writes FOLDER/KIND
-python hugging_face_models.py scores FOLDER IN OUT     the scores of a folder's model
+python transformers_models.py make FOLDER TEXTS MAP    writes FOLDER/KIND
+python transformers_models.py scores FOLDER IN OUT     the scores of a folder's model
 """
 
 import json

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import sentencepiece
 
-from tests.encoders import transformers_process
+from tests.encoders.hugging_face import transformers_process
 
-PROGRAM = Path(__file__).with_name("hugging_face_models.py")
+PROGRAM = Path(__file__).with_name("transformers_models.py")
 CHARSMAP = Path(sentencepiece.__file__).parent / "package_data" / "nmt_nfkc.bin"
 """The character map of most SentencePiece models."""
 _SIZES = {
@@ -38,7 +38,7 @@ CONFIGS = {
 
 
 def make_readers(folder, texts):
-    """Writes a small reader of each kind of `tests.encoders.hugging_face_models.KINDS`."""
+    """Writes a small reader of each kind of `tests.encoders.transformers_models.KINDS`."""
     source = folder / "texts.json"
     source.write_text(json.dumps(texts), encoding="utf-8")
     transformers_process.run(PROGRAM, "make", folder, source, CHARSMAP)

@@ -7,10 +7,10 @@ import pytest
 import tensorflow as tf
 from tokenizers import Regex, Tokenizer, models, normalizers as n, pre_tokenizers as p
 
-from tests.encoders import unigram_tokenizers
-from tests.encoders.hugging_face_cases import CHARSMAP
+from tests.encoders.hugging_face import unigram_tokenizers
+from tests.encoders.hugging_face.cases import CHARSMAP
 from tests.text.helpers import differences
-from tests.text.odd_strings import odd_strings, real_strings
+from tests.text.subwords.odd_strings import odd_strings, real_strings
 from tfmrc.text import SubwordTokenizer
 from tfmrc.text.subwords.normalizers import normalizers_of
 from tfmrc.text.subwords.special_tokens import SpecialTokens

@@ -10,7 +10,7 @@ from tfmrc.text.subwords.unigram_pieces import UnigramPieces
 
 read = UnigramPieces.from_sentencepiece
 
-TEXT = Path(__file__).parents[2] / "LICENSE"
+TEXT = Path(__file__).parents[3] / "LICENSE"
 """A text that stays as it is: a new one may hold ties, which the order of additions breaks."""
 
 

@@ -7,7 +7,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from tfmrc.text.subwords.byte_pairs import BytePairs
 
-TEXT = Path(__file__).parents[2] / "LICENSE"
+TEXT = Path(__file__).parents[3] / "LICENSE"
 ODD = (
     "it's we'll 'tis don't x² 🙂 Zürich 中文 -- ... 1,000.50 e\u0301 (a) \u00ad naïve AAAAAA"
 ).split()

@@ -6,14 +6,14 @@ import keras
 import numpy as np
 import pytest
 
-from tests.encoders import hugging_face_cases, transformers_process
-from tests.text.odd_strings import real_strings
+from tests.encoders.hugging_face import cases, transformers_process
+from tests.text.subwords.odd_strings import real_strings
 from tfmrc.encoders import BackboneEncoder
 from tfmrc.encoders.hugging_face.config import config_of_encoder, encoder_config
 from tfmrc.encoders.hugging_face.folder import load_layer, read_weights
 from tfmrc.encoders.hugging_face.weights import assign_weights, weights_of_encoder
 
-CONFIGS = hugging_face_cases.CONFIGS
+CONFIGS = cases.CONFIGS
 
 
 def layer_of(kind, **changes):
@@ -129,8 +129,8 @@ def test_a_missing_size_is_named_with_its_file():
 @pytest.mark.torch
 def test_scores_of_transformers(tmp_path):
     """States of seven kinds, with the head of each, on sequences up to 500 subwords."""
-    hugging_face_cases.make_readers(tmp_path, real_strings(300))
-    program = hugging_face_cases.PROGRAM
+    cases.make_readers(tmp_path, real_strings(300))
+    program = cases.PROGRAM
     generator = np.random.default_rng(0)
     for kind in ("Bert", "DistilBert", "Electra", "Roberta", "XLMRoberta", "Albert", "DebertaV2"):
         folder = tmp_path / kind

@@ -10,6 +10,7 @@ from tests.running import eagerly
 from tfmrc import cli, encoders, experiments, models, preprocessing
 from tfmrc.data import read_table
 from tfmrc.experiments import Loaded
+from tfmrc.experiments.examples.rows import row_digest
 from tfmrc.experiments.tables.reading import read_questions
 
 QUESTIONS = """Nr,question,context,answer,author
@@ -105,6 +106,16 @@ def test_several_files_have_one_account(tmp_path):
     assert (account.read, account.used, account.skipped) == (3, 1, 1)
     assert "1 skipped: blank answer (see --blank-answers)" in str(account)
     assert "id: occurs twice" in str(account)
+
+
+def test_rows_of_the_training_are_left_out_wherever_they_stand(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("question,passage,answer\nWho?,Owl.,Owl\nWhy?,So it was.,So\n")
+    trained = {row_digest(example) for example in list(read_table(path))[:1]}
+    path.write_text("question,passage,answer\nHow?,Well.,Well\nWho?, Owl. ,Corrected\n")
+    rows, account = read_questions(path, trained=trained)
+    assert [example.question for example in rows] == ["How?"]
+    assert "1 skipped: a row of the training" in str(account)
 
 
 def test_blank_answers_of_another_file_mean_what_they_did_in_the_training(

@@ -4,7 +4,14 @@ import string
 
 import pytest
 
-from tfmrc.evaluation import normalize_squad, score_squad
+from tfmrc.evaluation import (
+    Prediction,
+    Reference,
+    Submission,
+    normalize_squad,
+    score,
+    score_squad,
+)
 
 
 def test_normal_form():
@@ -85,6 +92,23 @@ def test_a_text_without_words_is_no_refusal_in_the_best_scores_as_in_the_officia
     for name in ("best_exact_match", "best_f1"):
         assert scores[name].value == 0.75
         assert scores[name].note == "best on these data: no question answered"
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "shared"),
+    [
+        ("青木花子が", "青木花子", 8 / 9),
+        ("由阿达霍姆", "阿达霍姆", 8 / 9),
+        ("김영희가", "김영희", 6 / 7),
+        ("สุดา", "สุดาพร", 4 / 5),
+        ("built 1817", "1817", 2 / 3),
+    ],
+)
+def test_f1_of_a_partly_right_answer_in_scripts_without_spaces(answer, reference, shared):
+    given = Submission({"q": Prediction("q", answer)}, {"q": Reference("q", (reference,))})
+    f1 = next(iter(score(given, ["squad"])))["f1"]
+    assert f1.value == pytest.approx(shared)
+    assert ("one by one" in f1.tokenisation) == (not answer.isascii())
 
 
 def test_unicode_normalization_is_beside_the_official_one():

@@ -116,12 +116,13 @@ def _text(given: Submission) -> Scores:
     decides = given.answerable and not given.scores("answerable_probability", given.answerable)
     silent = [k for k, possible in given.answerable.items() if not possible] if decides else []
     texts = given.texts | {k: given.predictions[k].answer for k in silent if k in given.predictions}
+    by_character = given.rules == "plain" and given.by_character
     scores = score_answers(
         texts,
         given.answers | dict.fromkeys(silent, ()),
         given.rules if given.rules in RULES else "plain",
         meteor=given.meteor,
-        tokenizer=given.tokenizer,
+        tokenizer=given.tokenizer or ("unicode" if by_character else None),
         missing=given.missing,
     )
     if silent:

@@ -5,7 +5,7 @@ Each module of this folder registers its metrics, and a user's own module does s
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -17,6 +17,7 @@ from tfmrc.evaluation.files.references import Reference
 from tfmrc.evaluation.metrics.pairing import Missing
 from tfmrc.evaluation.metrics.rules import NO_ANSWER, check_rules
 from tfmrc.evaluation.metrics.score import Scores
+from tfmrc.evaluation.metrics.tokenizers import has_characters
 from tfmrc.utils.arguments import suggestion
 
 SHORT = 5  # answers with a median length of at most 5 words are also scored by SQuAD's rules
@@ -72,6 +73,16 @@ class Submission:
         labels = {k: r.answerable for k, r in self.references.items() if r.answerable is not None}
         mixed = any(labels.values()) and not all(labels.values())
         return labels if mixed and self.target == "answer" else {}
+
+    @cached_property
+    def by_character(self) -> bool:
+        """Whether the reference texts are of scripts without spaces, or of Korean."""
+        return has_characters(text for texts in self.answers.values() for text in texts)
+
+    @property
+    def normalization(self) -> Literal["official", "unicode"]:
+        """The normal form for exact match and F1: for letters one by one that of Unicode."""
+        return "unicode" if self.by_character or self.rules.endswith("unicode") else "official"
 
     @property
     def by_squad(self) -> bool:

@@ -15,6 +15,7 @@ from tfmrc.evaluation.metrics.groups import question_word, score_by_group
 from tfmrc.evaluation.metrics.pairing import Missing, check_texts, pair
 from tfmrc.evaluation.metrics.registry import Submission, abstains, register_metric
 from tfmrc.evaluation.metrics.score import Scores, mean_score, shortest
+from tfmrc.evaluation.metrics.tokenizers import spaced_characters
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 ANSWERABLE = "Questions with an answer, refusals not counted"
@@ -25,7 +26,8 @@ Normalization = Literal["official", "unicode"]
 TOKENISATION = "lower-cased, without ASCII punctuation and articles, white space"
 _TOKENISATIONS = {
     "official": TOKENISATION,
-    "unicode": "NFC, case-folded, without ASCII and Unicode punctuation and articles, white space",
+    "unicode": "NFC, case-folded, without ASCII and Unicode punctuation and articles, white space; "
+    "letters of scripts without spaces and of Korean one by one",
 }
 
 
@@ -85,7 +87,8 @@ def score_squad(
         no_answer_threshold: float. See above. Default: 1.0.
         normalization: `Normalization`. `"official"` is the official scripts' normal form, bit for
             bit. It compares code points, so composed and decomposed letters differ and only ASCII
-            punctuation is removed. `"unicode"` is not official: see `normalize_squad`.
+            punctuation is removed. `"unicode"` is not official: see `normalize_squad`; F1 compares
+            letters of scripts without spaces, and of Korean, one by one.
             Default: "official".
         missing: str. Treatment of an id without a prediction: `"error"`, `"empty"` (the official
             v1.1 script gives 0) or `"leave_out"` (the official v2.0 script leaves it out).
@@ -148,7 +151,7 @@ def score_squad(
             name,
             label,
             values,
-            scorer=f"SQuAD v{version} rules",
+            scorer=f"SQuAD v{version} rules{' for all scripts' * (normalization == 'unicode')}",
             tokenisation=_TOKENISATIONS[normalization],
             note=note,
         )
@@ -192,7 +195,9 @@ def best_match(
         )
     answer = normalize_squad(prediction, normalization)
     exact = max(float(answer == target) for target in targets)
-    return exact, max(_f1(answer.split(), target.split(), version) for target in targets)
+    words = spaced_characters if normalization == "unicode" else str
+    given = words(answer).split()
+    return exact, max(_f1(given, words(target).split(), version) for target in targets)
 
 
 def _f1(prediction: list[str], target: list[str], version: str) -> float:
@@ -233,7 +238,8 @@ def _squad(given: Submission) -> Iterator[Scores]:
 
     Where some questions have no answer, SQuAD 2.0's scores are those of the main table.
     """
-    scores = score_squad(given.texts, given.answers, missing=given.missing)
+    form: dict[str, Any] = {"missing": given.missing, "normalization": given.normalization}
+    scores = score_squad(given.texts, given.answers, **form)
     yield replace(scores, table=ANSWERABLE if _mixed(given) else "")
     words = {key: question_word(r.question) for key, r in given.references.items() if r.question}
     if len(words) == len(given.references):
@@ -269,9 +275,8 @@ def _squad_2(given: Submission) -> Iterator[Scores]:
     }
     if chances:  # the prediction of a missing one is "no answer" already
         chances = dict.fromkeys(known, 1.0) | chances
-    scores = score_squad(
-        texts, known, version="2.0", no_answer=chances or None, missing=given.missing
-    )
+    form: dict[str, Any] = {"missing": given.missing, "normalization": given.normalization}
+    scores = score_squad(texts, known, version="2.0", no_answer=chances or None, **form)
     rows = tuple(replace(row, name=f"squad_2_{row.name}") for row in scores.rows)
     yield replace(scores, rows=rows[:4])
     yield replace(scores, rows=rows[4:], counts={}, table=PARTS)

@@ -8,11 +8,12 @@ tokenizer. `"spacy"` is the tokenizer of the official MS MARCO script and needs 
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
 from tfmrc.evaluation.metrics.score import package_version
+from tfmrc.text.words.unspaced import UNSPACED
 from tfmrc.utils.optional import optional_import
 
 # Units that are cut from the number they follow ("5km" is two words, "sp2" and "1st" are one).
@@ -31,6 +32,28 @@ _MAIL_DOMAIN = re.compile(r"@[\w-]+(?:\.[\w-]+)+")
 # Han and Hiragana are written without spaces: each character is a separate word.
 _SINGLE = r"\u3005-\u3007\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _JOINERS = "\u200c\u200d"
+
+# Letters that are compared one by one: of scripts without spaces, and of Korean, whose words have
+# endings, as the metrics of CMRC, JSQuAD and KorQuAD do.
+_HANGUL = ((0x1100, 0x11FF), (0x3130, 0x318F), (0xAC00, 0xD7AF))
+_CHARACTER = re.compile(
+    "[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in (*UNSPACED, *_HANGUL)) + "]"
+)
+
+
+def spaced_characters(text: str) -> str:
+    """Returns a text with a space around each letter of a script without spaces, and of Korean.
+
+    >>> spaced_characters("1817年 mill")
+    '1817 年  mill'
+    """
+    return _CHARACTER.sub(r" \g<0> ", text)
+
+
+def has_characters(texts: Iterable[str]) -> bool:
+    """Returns True if most letters are of scripts without spaces, or of Korean."""
+    whole = "".join(texts)
+    return 2 * len(_CHARACTER.findall(whole)) > sum(map(str.isalnum, whole))
 
 
 def _pattern(letter: str, word: str, other: str) -> re.Pattern[str]:

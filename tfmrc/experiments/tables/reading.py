@@ -1,6 +1,6 @@
 """The one reading of a user's table: the same options and the same account of rows everywhere."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
@@ -10,6 +10,7 @@ from tfmrc.data import Account, Example, ExampleStream, RecordError, read_file
 from tfmrc.data.formats.registry import find_format
 from tfmrc.data.formats.rows import BlankAnswers
 from tfmrc.data.stream import Labels, OnError
+from tfmrc.experiments.examples.rows import row_digest
 from tfmrc.experiments.settings import Experiment
 
 
@@ -33,13 +34,20 @@ class Rows:
     Attributes:
         stream: `ExampleStream`. The rows of all files.
         account: `Account`. The account of the latest pass.
+        trained: set of str. Digests of rows that are left out, see `trained_rows`.
     """
 
     stream: ExampleStream
     account: Account
+    trained: Collection[str]
 
     def __iter__(self) -> Iterator[Record]:
-        return self.stream.records(self.account)
+        for record in self.stream.records(self.account):
+            if self.trained and isinstance(record, Example) and row_digest(record) in self.trained:
+                self.account.used -= 1
+                self.account.leave_out("a row of the training")
+            else:
+                yield record
 
     @property
     def examples(self) -> Iterator[Example]:
@@ -69,6 +77,7 @@ def read_questions(
     *,
     labels: Labels = "all",
     usual: Mapping[str, Any] | None = None,
+    trained: Collection[str] = (),
     columns: Mapping[str, Any] | None = None,
     blank_answers: BlankAnswers | None = None,
     on_error: OnError | None = None,
@@ -81,6 +90,8 @@ def read_questions(
             `"texts"` (scores) or `"none"` (prediction). Default: `"all"`.
         usual: dict or None. The options that the run's own table was read with, `table_options` of
             a `Loaded`. Its columns are used as far as a table has them. Default: None.
+        trained: set of str. Digests of the rows of a training (`trained_rows`), which are left out
+            and counted, wherever they stand in the files. Default: none.
         columns: dict or None. The columns of a table with other names, which it must have, as in
             `{"question": "Frage", "passages": "Text"}`. Default: None.
         blank_answers: str or None. Whether a blank answer is `"unknown"` (its row is left out
@@ -122,7 +133,7 @@ def read_questions(
             yield from stream.read(account)
 
     account = Account(on_error, labels, only_labelled=labels != "none")
-    return Rows(ExampleStream(read, on_error), account), account
+    return Rows(ExampleStream(read, on_error), account, trained), account
 
 
 def taken_options(kind: str, options: Reading) -> dict[str, Any]:

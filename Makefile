@@ -89,7 +89,7 @@ slow: environment-dev
 	$(PY) -m pytest -m slow --timeout 7200 $(TESTS)
 
 fuzz: environment-dev
-	$(PY) -m tests.fuzz
+	$(PY) -m tests.attacks --only files
 
 attacks: environment-dev
 	$(PY) -m tests.attacks

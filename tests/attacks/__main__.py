@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests import fresh_python
 
-COUNTS = {"kills": 20, "disks": 6, "threads": 10_000}
+COUNTS = {"files": 10_000, "kills": 20, "disks": 6, "threads": 10_000}
 """Modules of attacks, and their `count` unless `--count` is given."""
 
 

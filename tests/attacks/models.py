@@ -4,7 +4,7 @@ import random
 
 import keras
 
-from tests.fuzz.texts import WORDS
+from tests.attacks.texts import WORDS
 from tests.toy_paper import ToyModel, ToyPredictor, ToyPreprocessor
 from tfmrc import Predictor, models, preprocessing, text
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tfmrc
-from tests.fuzz.texts import odd_text
+from tests.attacks.texts import odd_text
 from tests.predictors import small
 from tests.running import eagerly
 from tests.serving.predictors import EXPORT_OPTIONS, assert_same_outputs

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.attacks.mutations import mutated
 from tests.data import builders
-from tests.fuzz.mutations import mutated
 from tfmrc import data, evaluation
 from tfmrc.data.formats.detect import read_file
 
@@ -90,11 +90,11 @@ FORMATS: dict[str, tuple[str, Any, Callable[[Path], Any]]] = {
 }
 
 
-def attack(count: int, seed: int, folder: Path) -> tuple[Counter[str], list[str]]:
-    """Reads `count` mutated files.
+def attack(count: int, seed: int, folder: Path) -> list[str]:
+    """Reads `count` mutated files, and prints how often each outcome occurred.
 
     Returns:
-        How often each outcome occurred, and a description of each wrong one.
+        A description of each wrong outcome.
     """
     outcomes: Counter[str] = Counter()
     wrong = []
@@ -113,7 +113,8 @@ def attack(count: int, seed: int, folder: Path) -> tuple[Counter[str], list[str]
         if problem:
             seconds = time.process_time() - began
             wrong.append(f"seed {seed}, file {number}, {name}, {how}, {seconds:.1f} s: {problem}")
-    return outcomes, wrong
+    print("\n".join(f"{name:<40} {outcomes[name]:>9,}" for name in sorted(outcomes)))
+    return wrong
 
 
 def _outcome(read: Callable[[Path], Any], path: Path) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 import random
 
-from tests.fuzz.mutations import ODD_TEXTS
+from tests.attacks.mutations import ODD_TEXTS
 
 WORDS = (
     "the", "mill", "Anna", "1802", "it's", "U.S.", "e-mail@mill.org", "http://mill.org/a?b", "$3.5",

@@ -1,1 +1,0 @@
-"""Random attacks on files, repeatable by their seed: `make fuzz`."""

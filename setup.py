@@ -61,6 +61,13 @@ PARQUET = [
 RAY = [
     "ray[data]>=2.60",
 ]
+# An index of PDF, Word and HTML files, and of texts that are not UTF-8.
+DOCUMENTS = [
+    "charset-normalizer>=3.4",
+    "pypdfium2>=5",
+    "python-docx>=1.2",
+    "selectolax>=0.4",
+]
 # `tfmrc serve` and the clients.
 SERVE = [
     "grpcio>=1.70",
@@ -71,6 +78,7 @@ SERVE = [
 ]
 TEST = [
     *SERVE,
+    *DOCUMENTS,
     *SPACY,
     *MINILM,
     *EXCEL,
@@ -124,6 +132,7 @@ setup(
     },
     install_requires=RUNTIME,
     extras_require={
+        "documents": DOCUMENTS,
         "encoders": ENCODERS,
         "excel": EXCEL,
         "haystack": HAYSTACK,

@@ -1,6 +1,7 @@
 from . import (
     data as data,
     decoding as decoding,
+    documents as documents,
     encoders as encoders,
     evaluation as evaluation,
     experiments as experiments,

@@ -21,6 +21,7 @@ PLACES = {
     "experiments": (1.0, 7.0),
     "serving": (2.6, 6.6),
     "testing": (4.0, 5.4),
+    "documents": (2.8, 6.1),
     "predictors": (2.3, 5.6),
     "storage": (3.0, 4.8),
     "evaluation": (-0.3, 4.6),

@@ -1,0 +1,14 @@
+from .document import (
+    Block as Block,
+    Document as Document,
+    DocumentBuilder as DocumentBuilder,
+    Passage as Passage,
+)
+from .formats.registry import (
+    read_document as read_document,
+    register_document_format as register_document_format,
+)
+from .indexing import IndexReport as IndexReport, index as index
+from .passages import split_document as split_document
+from .sqlite_store import SQLiteStore as SQLiteStore
+from .store import DocumentStore as DocumentStore, open_store as open_store

@@ -1,0 +1,131 @@
+"""The text of a document, its headings and pages, and passages of it."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+__all__ = ["Block", "Document", "DocumentBuilder", "Passage"]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A paragraph, list item, row or heading: `document.text[start:end]`.
+
+    Attributes:
+        start: int. Offset of its first character.
+        end: int. Offset after its last character.
+        level: int. 1 to 6 for a heading, 0 for other text. Default: 0.
+    """
+
+    start: int
+    end: int
+    level: int = 0
+
+
+@dataclass(frozen=True)
+class Document:
+    """The text of a document, and where its blocks and pages are.
+
+    Attributes:
+        text: str. The text, to which all offsets refer.
+        blocks: sequence of `Block`, in their order, without overlap.
+        pages: sequence of int. Offset of the beginning of each page; () if there are no pages.
+            Default: ().
+    """
+
+    text: str
+    blocks: Sequence[Block]
+    pages: Sequence[int] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """A part of a document between two headings.
+
+    Attributes:
+        text: str. `document.text[start:end]`.
+        start: int. Offset of its first character in the document's text.
+        end: int. Offset after its last character.
+        heading: tuple of str. The headings above it, the outermost first. Default: ().
+        document: str. Name of the document. Default: "".
+        pages: tuple of int. Offset of the beginning of each page of the document. Default: ().
+        score: float. How well it fits a question, higher is better. Default: 0.0.
+    """
+
+    text: str
+    start: int
+    end: int
+    heading: tuple[str, ...] = ()
+    document: str = ""
+    pages: tuple[int, ...] = field(default=(), repr=False)
+    score: float = 0.0
+
+    @property
+    def page(self) -> int | None:
+        """The page on which it begins, from 1; None for a document without pages."""
+        return self.page_at(self.start)
+
+    def page_at(self, offset: int) -> int | None:
+        """Returns the page of a character of the document.
+
+        Example:
+
+        >>> passage = Passage(text="An owl", start=90, end=96, pages=(0, 93))
+        >>> passage.page, passage.page_at(95)
+        (1, 2)
+        """
+        return bisect_right(self.pages, offset) if self.pages else None
+
+
+class DocumentBuilder:
+    """Puts the text of a document together from its blocks.
+
+    Example:
+
+    >>> builder = DocumentBuilder()
+    >>> builder.add("Owls", level=1)
+    >>> builder.add("An owl")
+    >>> builder.extend("flew.")
+    >>> document = builder.build()
+    >>> [document.text[block.start : block.end] for block in document.blocks]
+    ['Owls', 'An owl flew.']
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._length = 0
+        self._blocks: list[Block] = []
+        self._pages: list[int] = []
+        self._new_pages = 0
+
+    def add(self, text: str, level: int = 0) -> None:
+        """Adds a block; runs of spaces become one, and a block without text is left out."""
+        start = self._append(" ".join(text.split()), "\n\n")
+        if start < self._length:
+            self._blocks.append(Block(start, self._length, level))
+
+    def extend(self, text: str) -> None:
+        """Adds text to the last block, after a space."""
+        self._append(" ".join(text.split()), " ")
+        self._blocks[-1] = replace(self._blocks[-1], end=self._length)
+
+    def new_page(self) -> None:
+        """Begins a page with the text that is added next."""
+        self._new_pages += 1
+
+    def build(self) -> Document:
+        """Returns the document."""
+        pages = self._pages + [self._length] * self._new_pages
+        return Document("".join(self._parts), tuple(self._blocks), tuple(pages))
+
+    def _append(self, text: str, gap: str) -> int:
+        """Returns the offset at which the text begins."""
+        if not text:
+            return self._length
+        gap = gap if self._length else ""
+        start = self._length + len(gap)
+        self._parts += [gap, text]
+        self._length = start + len(text)
+        self._pages += [start] * self._new_pages
+        self._new_pages = 0
+        return start

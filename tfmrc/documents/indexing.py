@@ -1,0 +1,181 @@
+"""A folder of documents as an index: what has changed is read, what is gone is removed."""
+
+import os
+import stat
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+
+from tfmrc.documents.document import Document
+from tfmrc.documents.formats.registry import document_formats, read_document
+from tfmrc.documents.passages import PASSAGE_LENGTH, split_document
+from tfmrc.documents.store import DocumentStore, open_store
+from tfmrc.utils.arguments import check_whole_numbers
+from tfmrc.utils.files import user_path
+from tfmrc.utils.progress import counted
+
+__all__ = ["IndexReport", "index"]
+
+READING = 1  # Changes with what is read from a file, which is then read again.
+LARGEST = 100_000_000  # bytes of a file
+SHOWN = 8  # endings of files of other forms that a report names
+
+
+@dataclass
+class IndexReport:
+    """What a call of `index` did.
+
+    Attributes:
+        documents: int. Number of documents in the index.
+        passages: int. Number of different passages in it.
+        read: int. Number of documents that were new or changed.
+        removed: int. Number of documents that are gone from the folder.
+        left_out: dict. For each file that could not be read, the reason: a sentence's end.
+        others: dict. Number of files of forms that no reader is registered for, by ending.
+    """
+
+    documents: int = 0
+    passages: int = 0
+    read: int = 0
+    removed: int = 0
+    left_out: dict[str, str] = field(default_factory=dict)
+    others: Counter[str] = field(default_factory=Counter)
+
+    def __str__(self) -> str:
+        """The numbers, and a line for each file that was left out.
+
+        Example:
+
+        >>> print(IndexReport(2, 9, 1, left_out={"scan.pdf": "has no text"}))
+        2 documents, 9 passages. New or changed: 1; unchanged: 1; removed: 0.
+        Left out: scan.pdf has no text.
+        """
+        lines = [
+            f"{self.documents:,} documents, {self.passages:,} passages. New or changed: "
+            f"{self.read:,}; unchanged: {self.documents - self.read:,}; removed: {self.removed:,}."
+        ]
+        if self.others:
+            kinds = [f"{count:,} {kind}" for kind, count in self.others.most_common(SHOWN)]
+            rest = " and others" * (len(self.others) > SHOWN)
+            lines.append(f"Files of other forms: {', '.join(kinds)}{rest}.")
+        lines += [f"Left out: {name} {why}." for name, why in self.left_out.items()]
+        return "\n".join(lines)
+
+
+def index(
+    folder: str | PathLike[str],
+    to: str | PathLike[str],
+    *,
+    passage_length: int = PASSAGE_LENGTH,
+) -> IndexReport:
+    """Makes an index of a folder of documents, or brings one up to date.
+
+    Files whose size and time are as before are not read again. Each file is stored as a whole, so
+    that nothing is lost if the program is killed. Links are not followed, and files and folders
+    whose names begin with a full stop are not read.
+
+    Args:
+        folder: str or path. The folder, with those below it.
+        to: str or path. The index, as of `open_store`.
+        passage_length: int. Largest number of subwords of a passage. Default: 150.
+
+    Returns:
+        An `IndexReport`.
+
+    Raises:
+        NotADirectoryError: If the folder is none.
+        ValueError: If there is no file to read, while the index has documents; or as `open_store`.
+
+    Example:
+
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "owls.md").write_text("# Owls\\n\\nAn owl flew.")
+    >>> print(index(folder, folder / "owls.index"))
+    1 documents, 1 passages. New or changed: 1; unchanged: 0; removed: 0.
+    """
+    check_whole_numbers(1, passage_length=passage_length)
+    root = user_path(folder)
+    if not root.is_dir():
+        raise NotADirectoryError(f"{folder} is not a folder.")
+    report = IndexReport()
+    files = dict(_files(root, report, Path(user_path(to)).absolute()))
+    with closing(open_store(to, folder=root.resolve())) as store:
+        known = store.versions()
+        if known and not files:
+            raise ValueError(
+                f"{folder} has no file that can be read; {to} keeps its {len(known):,} documents. "
+                "Delete it if they are gone for good."
+            )
+        for name in known.keys() - files.keys():
+            store.remove(name)
+            report.removed += 1
+        for name in counted(sorted(files), f"reading {folder}", "files"):
+            _update(store, name, files[name], known.get(name), passage_length, report)
+        report.documents = len(store.versions())
+        report.passages = store.count_passages()
+    return report
+
+
+def _files(root: Path, report: IndexReport, own: Path) -> Iterator[tuple[str, Path]]:
+    """Yields the name and path of each file that has a reader, except the index's own."""
+
+    def name_of(path: Path) -> str:
+        name = path.relative_to(root).as_posix()
+        return name.encode("utf-8", "backslashreplace").decode()  # bytes of another encoding
+
+    def unreadable(error: OSError) -> None:
+        report.left_out[name_of(Path(error.filename))] = f"cannot be read: {error.strerror}"
+
+    readers = document_formats()
+    for folder, folders, names in os.walk(root, onerror=unreadable):
+        visible = [name for name in (*folders, *names) if not name.startswith(".")]
+        folders[:] = [name for name in folders if name in visible]
+        for path in (Path(folder, name) for name in visible):
+            if path.is_symlink():
+                report.left_out[name_of(path)] = "is a link, which is not followed"
+            elif path.name in folders or path.absolute() == own:
+                continue
+            elif path.suffix.lower() in readers:
+                yield name_of(path), path
+            else:
+                report.others[path.suffix.lower() or "without an ending"] += 1
+
+
+def _update(
+    store: DocumentStore,
+    name: str,
+    path: Path,
+    known: str | None,
+    passage_length: int,
+    report: IndexReport,
+) -> None:
+    """Stores a file if it has changed; one that cannot be read leaves the index."""
+    try:
+        info = path.stat()
+        version = f"{READING}-{passage_length}-{info.st_size}-{info.st_mtime_ns}"
+        if version == known:
+            return
+        document = _read(path, info)
+    except (ValueError, ImportError, OSError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        is_ours = isinstance(error, ValueError)
+        report.left_out[name] = (reason if is_ours else f"cannot be read: {reason}").rstrip(".")
+        if known is not None:
+            store.remove(name)
+        return
+    store.put(name, version, document, list(split_document(document, name, passage_length)))
+    report.read += 1
+
+
+def _read(path: Path, info: os.stat_result) -> Document:
+    if not stat.S_ISREG(info.st_mode):
+        raise ValueError("is not a file")  # but a pipe or a device
+    if info.st_size > LARGEST:
+        raise ValueError(f"has {info.st_size:,} bytes, and at most {LARGEST:,} are read: divide it")
+    with path.open("rb") as file:
+        content = file.read(LARGEST + 1)
+    return read_document(content, path.name)

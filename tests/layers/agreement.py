@@ -1,16 +1,21 @@
 """Comparing a layer with its float64 reference: values, and gradients by finite differences."""
 
 from collections.abc import Callable
+from typing import Any
 
 import keras
 import numpy as np
+from keras import Variable, ops
 
+from tests.layers import weights
 from tests.reference import differences
 from tests.reference.basic import Array
 from tfmrc.testing import gradients
 
+Arrays = dict[str, Array]
 
-def arrays(shapes: dict[str, tuple[int, ...]], seed: int = 0) -> dict[str, Array]:
+
+def arrays(shapes: dict[str, tuple[int, ...]], seed: int = 0) -> Arrays:
     """Normal float32 inputs of these shapes."""
     random = np.random.default_rng(seed)
     return {name: random.normal(size=shape).astype("float32") for name, shape in shapes.items()}
@@ -23,10 +28,69 @@ def close(got, expected: Array, tolerance: float = 1e-5) -> None:
     np.testing.assert_allclose(np.array(got), expected, rtol=0, atol=tolerance * largest)
 
 
+class Compared:
+    """A layer with large random weights, its inputs, and both as float64 arrays by name.
+
+    `variables` are the inputs and the weights, `values` their arrays. `run` calls the layer, with
+    `constants` beside the inputs.
+    """
+
+    def __init__(self, layer: keras.Layer, inputs: Arrays, scale: float = 0.5, **constants: Any):
+        self.layer, self.constants = layer, constants
+        self.inputs = {name: Variable(a) for name, a in inputs.items()}
+        self.run()
+        weights.randomise(layer, scale=scale)
+        trained = {n: v for n, v in weights.named(layer).items() if v.dtype == "float32"}
+        self.variables = {**self.inputs, **trained}
+        self.values = {
+            name: ops.convert_to_numpy(v).astype(np.float64) for name, v in self.variables.items()
+        }
+
+    def run(self, **more: Any) -> Any:
+        return self.layer(**self.inputs, **self.constants, **more)
+
+    def check(
+        self,
+        reference: Callable[[Arrays], Any],
+        run: Callable[[], Any] | None = None,
+        real: Any = None,
+        positions: int = 12,
+        tolerance: float = 1e-5,
+    ) -> None:
+        """Values are those of the reference, and so are the gradients of a weighted sum of them.
+
+        Args:
+            reference: From arrays by name to an output, or a list of them.
+            run: What computes the outputs; None for `run`.
+            real: For each output where it is compared, `[B, ..]`; None for everywhere.
+            positions: At how many positions of a variable its gradient is compared.
+            tolerance: Of the values.
+        """
+        run = self.run if run is None else run
+        expected = keras.tree.flatten(reference(self.values))
+        masks = [np.ones(x.shape[:1], bool) for x in expected] if real is None else real
+        random = np.random.default_rng(1)
+        mixes = []
+        for found, right, mask in zip(keras.tree.flatten(run()), expected, masks, strict=True):
+            close(np.array(found)[mask], right[mask], tolerance)
+            mixes.append(np.zeros(right.shape))
+            mixes[-1][mask] = random.normal(size=right[mask].shape)
+
+        def scalar() -> Any:
+            outputs = zip(keras.tree.flatten(run()), mixes, strict=True)
+            return sum(ops.sum(output * mix.astype("float32")) for output, mix in outputs)
+
+        def total(values: Arrays) -> float:
+            outputs = zip(keras.tree.flatten(reference(values)), mixes, strict=True)
+            return sum(float((output * mix).sum()) for output, mix in outputs)
+
+        same_gradients(scalar, self.variables, total, positions)
+
+
 def same_gradients(
     scalar: Callable[[], object],
     variables: dict[str, keras.Variable],
-    reference: Callable[[dict[str, Array]], float],
+    reference: Callable[[Arrays], float],
     positions: int = 12,
     tolerance: float = 5e-4,
 ) -> None:

@@ -101,8 +101,9 @@ def main(folder):
         if keras.backend.backend() != "jax" or "tensorflow" in sys.modules:
             raise RuntimeError(f"Not on JAX alone. Received: backend={keras.backend.backend()}")
         results |= {f"{part.__name__}/{name}": x for name, x in part(folder).items()}
-    for path, value in zip(multipliers.PATHS, multipliers.updated(multipliers.RATES), strict=True):
-        results[f"multipliers/{path}"] = value
+    for batches in (None, 2):
+        found = multipliers.updated(multipliers.RATES, batches=batches)
+        results |= {f"multipliers/{batches}/{n}": value for n, value in enumerate(found)}
     np.savez(f"{folder}/results.npz", **results)
 
 

@@ -26,17 +26,22 @@ def variables():
     return made
 
 
-def updated(multipliers, rate=0.01, steps=3):
+def updated(multipliers, rate=0.01, steps=3, batches=None):
+    """Weights and their averages after some updates, each from as many batches."""
     weights = variables()
     optimizer = AdamW(
-        rate, weight_decay=0.3, clip_norm=1.0, use_ema=False, learning_rate_multipliers=multipliers
-    )
+        rate, weight_decay=0.3, clip_norm=1.0, use_ema=True, ema_momentum=0.6,
+        gradient_accumulation_steps=batches, learning_rate_multipliers=multipliers,
+    )  # fmt: skip
     optimizer.build(weights)
-    if keras.backend.backend() == "jax":
-        values, state = [v.value for v in weights], [v.value for v in optimizer.variables]
-        for _ in range(steps):
-            values, state = optimizer.stateless_apply(state, GRADIENTS, values)
-        return [np.array(value) for value in values]
-    for _ in range(steps):
-        optimizer.apply([keras.ops.array(g) for g in GRADIENTS], weights)
-    return [v.numpy() for v in weights]
+    shares = [1.0] if batches is None else np.linspace(0.5, 1.5, batches)
+    gradients = [[np.float32(share) * g for g in GRADIENTS] for share in shares] * steps
+    values, state = [v.value for v in weights], [v.value for v in optimizer.variables]
+    for step in gradients:
+        if keras.backend.backend() == "jax":
+            values, state = optimizer.stateless_apply(state, step, values)
+        else:
+            optimizer.apply([keras.ops.array(g) for g in step], weights)
+    names = [variable.name for variable in optimizer.variables]
+    averages = [v for v, name in zip(state, names, strict=True) if name.endswith("average")]
+    return [np.array(value) for value in (*values, *averages)]

@@ -57,6 +57,17 @@ def test_the_arguments_of_a_model_are_those_of_its_function():
     assert arguments["loss_weights"] == {"begin": 1.0, "end": 1.0}
 
 
+@pytest.mark.parametrize("make", ALL.values(), ids=lambda make: make.__name__)
+def test_a_rate_that_callbacks_can_change_and_gradients_of_several_batches(make):
+    options = {"learning_rate": 0.25, "schedule": False, "gradient_accumulation_steps": 4}
+    optimizer = make(steps=10, **options)["optimizer"]
+    assert float(optimizer.learning_rate) == 0.25
+    optimizer.learning_rate = 0.125
+    assert float(optimizer.learning_rate) == 0.125
+    assert optimizer.gradient_accumulation_steps == 4
+    assert not optimizer.use_ema
+
+
 def test_errors():
     with pytest.raises(TypeError, match="did you mean `epochs_per_halving`"):
         training.compile_arguments(models.SAN(**SMALL), steps=10, epoch_per_halving=1)

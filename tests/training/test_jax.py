@@ -56,7 +56,8 @@ def test_a_killed_run_and_numbers_that_are_not_finite(trained):
     assert "At step 5 the loss `loss` (nan)" in error and "step-0000000003" in error
 
 
-def test_learning_rates_of_their_own(trained):
-    found = trained[1]("multipliers")
-    for path, value in zip(multipliers.PATHS, multipliers.updated(multipliers.RATES), strict=True):
-        np.testing.assert_allclose(found[path], value, rtol=2e-6)
+@pytest.mark.parametrize("batches", [None, 2])
+def test_learning_rates_of_their_own(trained, batches):
+    found = trained[1](f"multipliers/{batches}")
+    for number, value in enumerate(multipliers.updated(multipliers.RATES)):
+        np.testing.assert_allclose(found[str(number)], value, rtol=2e-6)

@@ -18,23 +18,16 @@ def test_numbers_of_the_paper():
         "alpha": 0.0,
         "name": "CosineDecay",
     }
-    assert (optimizer.weight_decay, optimizer.clip_norm, optimizer.ema_momentum) == (
-        0.01,
-        1,
-        0.9995,
-    )
+    assert (optimizer.weight_decay, optimizer.clip_norm, optimizer.use_ema) == (0.01, 1, False)
     assert arguments["loss_weights"] == {"decoder": 1.0, "ranker": 0.5, "classifier": 0.1}
     assert isinstance(arguments["loss"]["decoder"], losses.SequenceNLL)
     assert arguments["loss"]["ranker"].positive_label == 0.9
     assert arguments["loss"]["classifier"].positive_label == 0.9
 
 
-def test_a_short_training_warms_up_and_averages_over_a_tenth_of_its_steps():
+def test_a_short_training_warms_up_over_a_tenth_of_its_steps():
     optimizer = training.masque(steps=500)["optimizer"]
     assert optimizer.get_config()["learning_rate"]["config"]["warmup_steps"] == 50
-    assert optimizer.ema_momentum == pytest.approx(0.98)  # 1 / (1 - 0.98) = 50 updates
-    assert training.masque(steps=1)["optimizer"].ema_momentum == 0.5
-    assert training.masque(steps=10, ema=0)["optimizer"].use_ema is False
 
 
 @pytest.mark.equation("masque-22")

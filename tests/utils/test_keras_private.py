@@ -77,3 +77,15 @@ def test_slots_are_named_after_the_path_of_their_variable(model):
     assert {"hidden_kernel_momentum", "hidden_kernel_velocity", "hidden_kernel_average"} <= set(
         names
     )
+
+
+def test_an_update_is_every_second_batch():
+    weight = keras.Variable([1.0])
+    optimizer = keras.optimizers.SGD(0.5, gradient_accumulation_steps=2)
+    optimizer.build([weight])
+    seen = []
+    for _ in range(4):
+        before, seen_before = float(weight[0]), bool(keras_private.is_update(optimizer))
+        optimizer.apply([keras.ops.array([1.0])], [weight])
+        seen.append((seen_before, float(weight[0]) != before))
+    assert seen == [(False, False), (True, True)] * 2

@@ -12,7 +12,7 @@ class SequenceNLL(keras.losses.Loss):
 
     `-1/T sum_t log P(y_t)` per example, ignoring PAD; an example without a word gives zero. The
     preprocessor's sample weights `a_i B / N_answerable` turn the mean over the batch into the mean
-        examples.
+    over its answerable examples.
 
     An impossible target, of the log-probability `LOG_ZERO`, is an error outside a graph. In a graph
     it counts as padding, and `fit` of a `tfmrc.models` model warns with the number of such targets.
@@ -25,7 +25,7 @@ class SequenceNLL(keras.losses.Loss):
         `[B]`, before the reduction.
 
     Raises:
-        ValueError: A target is impossible, outside a graph.
+        ValueError: If a target is impossible, outside a graph.
 
     Example:
         >>> import numpy as np

@@ -31,6 +31,7 @@ from tfmrc.utils.files import user_path
 
 FLAGS = "trainable_flags"  # in a configuration: which layers are frozen
 TRAINED = "trained_outputs.json"
+Step = Callable[..., Any]  # a function of Keras that trains or evaluates on batches
 
 
 class _Presets:
@@ -519,12 +520,7 @@ def check_output(model: Model, method: str, output: Tensor, *shape: int | None) 
         )
 
 
-def _built_first(
-    step: Callable[..., Any],
-    known: Callable[..., Any] | None,
-    model: Model,
-    build: Callable[[Model, Any], Any],
-) -> Callable[..., Any]:
+def _built_first(step: Step, known: Step | None, model: Model, build: Step) -> Step:
     """Returns a new step of a graph such that its first call creates all variables beforehand."""
     if step is known or model.run_eagerly or keras.backend.backend() != "tensorflow":
         return step

@@ -45,7 +45,7 @@ class DAANet(Model):
 
     Each task folds what it is given (the question for answering, the answer for asking) into the
     passage, folds that into the words written so far, and generates the next word or copies it
-    from the passage. A functional Keras model: train it with `compile` and `fit`; decode with
+    from the passage. It is a functional Keras model: train it with `compile` and `fit`; decode with
     `model.answering` and `model.asking` (`encode`, `init_cache`, `decode_step`, `generate`,
     `attribute`).
 
@@ -54,30 +54,32 @@ class DAANet(Model):
     likewise, and the output projection. Each task has its own projections of its two folds,
     hidden layer before the output, and switch.
 
-    Question and answer are read with BOS before them, which the paper does not say: then the same
-    outputs of an encoder serve as what is given (`Q`) and as what was written so far (`Q_<t`), and
-    one batch runs each encoder once. Encoders of question and answer look back only.
+    Question and answer are read with BOS before them, which the paper does not say. Then the same
+    outputs of an encoder serve as what is given (`Q`) and as what was written so far (`Q_<t`), so
+    each encoder runs once per batch. The encoders of question and answer only look back.
 
     The encoders' outputs are `len(blocks) * hidden_dim` wide, 900 for the paper's sizes. Biases
-    are vectors, printed as scalars. The weights start by Glorot's uniform law; those of the LSTM's
-    recurrence are orthogonal, Keras' way.
+    are vectors, printed as scalars. The initial weights are Glorot uniform, as in the paper, with
+    two departures: the recurrent weights of the LSTMs are orthogonal, as in Keras, and word and
+    character vectors are drawn from N(0, 0.1), since the width of the paper's distribution depends
+    on the number of rows (see `CharacterEmbedding`).
 
-    With a pretrained encoder (`tfmrc.encoders`) two designs, by `encoder_use`:
+    With a pretrained encoder (`tfmrc.encoders`), `encoder_use` selects one of two designs:
 
-    - "embedding": the encoder's vectors of the passage's words take the place of their word
-      vectors, beside those made of characters.
-    - "contextual": they stand beside both.
+    - "embedding": the encoder's vectors of the passage's words replace their word vectors; those
+      made of characters stay.
+    - "contextual": they are concatenated with both.
 
-    It reads the passage alone, or together with what the task is given (`reading`). Of question
-    and answer nothing but this enters the network from it: in the paper one encoder reads a text
-    where it is given and where it is written, and a word that is written must not see later ones.
-    In joint reading the passage's vectors know what is given. `context_attention=False` then leaves
-    it to the pretrained encoder to fold that in: the second fold reads the passage's own vectors,
-    not mixtures of the given words.
+    The encoder reads the passage by itself, or together with what the task is given (`reading`).
+    Nothing else of question and answer enters the network through it, because in the paper one
+    encoder reads a text where it is given and where it is written, and a written word must not see
+    later ones. After joint reading the passage's vectors know what is given. Then
+    `context_attention=False` leaves the first fold to the pretrained encoder: the second fold reads
+    the passage's own vectors instead of mixtures of the given words.
 
-    An example whose passage has no word generates alone; what is given is never without a word.
+    An example whose passage has no word copies nothing. What is given always has a word, BOS.
 
-    Each part is made by a method `build_*`. A subclass that is registered with Keras replaces a
+    Each part is created by a method `build_*`. A subclass that is registered with Keras replaces a
     part by overriding its method, and is saved, loaded and exported like any other model.
 
     Args:
@@ -148,8 +150,8 @@ class DAANet(Model):
         with all before it (daanet-16). All float32.
 
     Raises:
-        ValueError: a task or block is unknown or there is none, or an argument is none of its
-            choices.
+        ValueError: If a task or a block is unknown, there is no task or no block, or an argument is
+            not among its choices.
 
     Example:
         >>> import numpy as np

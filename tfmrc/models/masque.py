@@ -52,10 +52,9 @@ class Masque(GenerationMixin, Model):
     A reader brings the question and all passages together; a ranker and a classifier say which
     passages matter and whether an answer is possible; a decoder writes the answer in the style
     that its first token names, generating words and copying them from the question and the
-    passages. A functional Keras model: train it with `compile` and `fit`, take it apart by its
-    layers.
+    passages. It is a functional Keras model that is trained with `compile` and `fit`.
 
-    Without a contextual embedding (ELMo in the paper) nothing tells the reader the order of words.
+    Without a contextual embedding (ELMo in the paper) the reader would not know the order of words.
     Then `PositionEmbedding` layers, which the paper does not have, follow the two linear maps to
     `hidden_dim`. A contextual embedding is a Keras layer with `forward_dim`, `layer(ids, mask)`
     `[..., n, dim]`, `layer.forward(ids)` `[B, T, forward_dim]` (which must not look ahead),
@@ -89,7 +88,7 @@ class Masque(GenerationMixin, Model):
     Passages that are missing (all PAD) are never attended to or copied from, get a relevance of
     zero and give zeros to the classifier.
 
-    Each part is made by a method `build_*`. A subclass that is registered with Keras replaces a
+    Each part is created by a method `build_*`. A subclass that is registered with Keras replaces a
     part by overriding its method, and is saved, loaded and exported like any other model.
 
     Args:
@@ -112,14 +111,16 @@ class Masque(GenerationMixin, Model):
         ranker: bool or str. True, False, or "gold" (the true relevance weighs the attention; the
             paper's upper bound), which asks for the input `relevance_gold` `[B, K]`. Default: True.
         classifier: bool. Whether the answer possibility is learned. Default: True.
-        decoder: bool. Whether there is a decoder (without one: the ranker alone). Default: True.
+        decoder: bool. Whether there is a decoder, or only the ranker and the classifier.
+            Default: True.
         combined_attention: bool. Whether the passages' relevance weighs the attention that copies.
             Default: True.
         tie_output_embedding: bool. Whether the word embedding scores the generated words (the
-            paper). If not, the generable words have output weights of their own and the other words
-            of the sources can only be copied. Default: True.
-        block: str. "transformer", or "lstm" (the paper's "w/o Transformer"). Default:
-            "transformer".
+            paper). If not, the generable words have separate output weights and the other words of
+            the sources can only be copied. Default: True.
+        block: str. "transformer", or "lstm" (the paper's "w/o Transformer"), whose recurrent
+            weights and forget biases are not drawn from N(0, 0.02) (see `BidirectionalLSTM`).
+            Default: "transformer".
         embeddings_trainable: bool. Whether the words' rows are trained. The papers do not say.
             Default: False.
         similarity_init: float. Initial mean of the product's weights in the similarity of question
@@ -167,7 +168,7 @@ class Masque(GenerationMixin, Model):
         `ranker` `[B, K]` and `classifier` `[B]`, logits. All float32.
 
     Raises:
-        ValueError: There are both a contextual embedding and an encoder.
+        ValueError: If both a contextual embedding and an encoder are given.
 
     Example:
         >>> import numpy as np

@@ -34,25 +34,25 @@ class MaxoutPointerQG(GenerationMixin, Model):
     A bidirectional LSTM reads the passage, whose words carry tags that say where the answer is;
     gated self-attention brings the whole passage to every word; an LSTM with Luong attention and
     input feeding writes the question, generating words and copying them from the passage under
-    one softmax. A functional Keras model: train it with `compile` and `fit`.
+    one softmax. It is a functional Keras model that is trained with `compile` and `fit`.
 
-    The last states of each encoder layer, both directions side by side, are projected to the
-    initial state of the decoder layer at the same height: an affine map of its own for each `h`
-    and `c`. Weights begin as Keras' layers begin them; the paper does not say how.
+    The last states of each encoder layer, both directions concatenated, are projected to the
+    initial state of the decoder layer of the same number, with separate affine maps for `h` and
+    `c`. The initial weights are those of Keras' layers; the paper does not state any.
 
-    A passage without a word gives an example without attention; it disturbs no other one.
+    An example whose passage has no word has no attention, and does not affect the others.
 
-    With a pretrained encoder (`tfmrc.encoders`), which reads answer and passage, two designs, by
-    `encoder_use`:
+    With a pretrained encoder (`tfmrc.encoders`), which reads answer and passage, `encoder_use`
+    selects one of two designs:
 
-    - "embedding": the encoder's vectors of the passage's words, each with its answer tag, take the
-      place of their word vectors.
-    - "contextual": they stand beside the word vectors.
+    - "embedding": the encoder's vectors of the passage's words, each with its answer tag, replace
+      their word vectors.
+    - "contextual": they are concatenated with the word vectors.
 
-    All else is the paper's. The decoder reads its words by the word embedding, whose rows can
-    begin with what the encoder knows of single words (`Encoder.word_vectors`).
+    The rest is the paper's. The decoder embeds words by the word embedding, whose rows can be
+    initialized with the encoder's vectors of single words (`Encoder.word_vectors`).
 
-    Each part is made by a method `build_*`. A subclass that is registered with Keras replaces a
+    Each part is created by a method `build_*`. A subclass that is registered with Keras replaces a
     part by overriding its method, and is saved, loaded and exported like any other model.
 
     Args:
@@ -66,7 +66,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         num_oov_buckets: int. How many of the last rows stand for unknown words; they can be copied
             and not generated. Default: 0.
         dropout: float. Rate between the layers of encoder and decoder. Default: 0.3.
-        attention: bool. Whether the decoder sees the passage's words, and not its last state alone.
+        attention: bool. Whether the decoder sees the passage's words, and not only its last state.
             Default: True.
         answer_tagging: bool. Whether the passage's words say if they belong to the answer. Default:
             True.
@@ -100,8 +100,8 @@ class MaxoutPointerQG(GenerationMixin, Model):
         `coverage` `[B, T]`, the overlap of each step's attention with all before it. float32.
 
     Raises:
-        ValueError: `copy` or `encoder_use` is none of its choices, or something needs attention
-            and has none.
+        ValueError: If `copy` or `encoder_use` is not among its choices, or copying, self-attention
+            or coverage is asked for without attention.
 
     Example:
         >>> import numpy as np

@@ -23,6 +23,17 @@ class Preset:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
+_SMALL = {
+    "num_heads": 4,
+    "num_shared_blocks": 1,
+    "num_question_blocks": 1,
+    "num_passage_blocks": 1,
+    "similarity_init": 1.0,  # equal words attend to each other from the first step on
+    "local_window": 5,  # neighbours distinguish unknown words
+    "embeddings_trainable": True,
+    "initializer_stddev": 0.05,
+}
+
 MASQUE = {
     "masque_paper": Preset("The paper's sizes, ranker and classifier included (MS MARCO)."),
     "masque_paper_lstm": Preset("Table 3, w/o Transformer.", {"block": "lstm"}),
@@ -39,37 +50,23 @@ MASQUE = {
     "masque_demo": Preset(
         "Trains in minutes on two CPU cores, without pre-trained vectors.",
         {
+            **_SMALL,
             "word_dim": 64,
             "hidden_dim": 64,
-            "num_heads": 4,
             "intermediate_dim": 128,
-            "num_shared_blocks": 1,
-            "num_question_blocks": 1,
-            "num_passage_blocks": 1,
             "num_decoder_blocks": 2,
-            "similarity_init": 1.0,  # equal words attend to each other from the first step on
-            "local_window": 5,  # neighbours distinguish unknown words
             "dropout": 0.0,
-            "embeddings_trainable": True,
-            "initializer_stddev": 0.05,
         },
     ),
     "masque_small": Preset(
         "Trains in half an hour on a CPU core, without pre-trained vectors.",
         {
+            **_SMALL,
             "word_dim": 100,
             "hidden_dim": 96,
-            "num_heads": 4,
             "intermediate_dim": 192,
-            "num_shared_blocks": 1,
-            "num_question_blocks": 1,
-            "num_passage_blocks": 1,
             "num_decoder_blocks": 1,
             "dropout": 0.1,
-            "similarity_init": 1.0,
-            "local_window": 5,
-            "embeddings_trainable": True,
-            "initializer_stddev": 0.05,
         },
     ),
 }

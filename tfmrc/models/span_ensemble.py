@@ -137,7 +137,7 @@ class ReaderEnsemble(Ensemble):
         A dict: `begin` and `end` float32 `[B, P]`, log-probabilities; `LOG_ZERO` at padding.
 
     Raises:
-        ValueError: They have different numbers of subwords.
+        ValueError: If they have different numbers of subwords.
 
     Example:
         >>> import numpy as np

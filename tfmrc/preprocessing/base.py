@@ -9,7 +9,7 @@ from typing import Any, Self
 import tensorflow as tf
 
 from tfmrc.data.batching.dataset import make_dataset
-from tfmrc.data.batching.training_example import Source, examples_of
+from tfmrc.data.batching.training_example import Examples, examples_of
 from tfmrc.preprocessing.encoder_inputs import subwords_of
 from tfmrc.preprocessing.span_labels import check_spans, warn_of_unread
 from tfmrc.preprocessing.styles import Styles
@@ -110,7 +110,7 @@ Received: pasage_length=9
     @classmethod
     def from_examples(
         cls,
-        examples: Source,
+        examples: Examples,
         *,
         vocabulary_size: int | None = None,
         min_count: int = 1,
@@ -189,7 +189,7 @@ Received: pasage_length=9
         """
         raise NotImplementedError(f"{type(self).__name__} does not define `batch`.")
 
-    def dataset(self, examples: Source, batch_size: int, **options: Any) -> tf.data.Dataset:
+    def dataset(self, examples: Examples, batch_size: int, **options: Any) -> tf.data.Dataset:
         """Makes batches of examples for `model.fit`; see `tfmrc.data.make_dataset`.
 
         A warning has the number of answers that train nothing: without a span where the labels are

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from tfmrc.data.batching.dataset import Annotate, strings
-from tfmrc.data.batching.training_example import Source, TrainingExample, records
+from tfmrc.data.batching.training_example import Examples, TrainingExample, records
 
 if TYPE_CHECKING:
     from tfmrc.preprocessing.base import Preprocessor
@@ -23,7 +23,7 @@ SAMPLE = 300
 __all__ = ["check_spans", "warn_of_unread"]
 
 
-def check_spans(examples: Source, styles: Sequence[str], name: str) -> None:
+def check_spans(examples: Examples, styles: Sequence[str], name: str) -> None:
     """Raises a ValueError if no answer has a span, and warns if some have none.
 
     Without a span an example has no label, and its loss is 0.
@@ -75,7 +75,10 @@ def check_spans(examples: Source, styles: Sequence[str], name: str) -> None:
 
 
 def warn_of_unread(
-    preprocessor: "Preprocessor", examples: Source, styles: Sequence[str], annotate: Annotate | None
+    preprocessor: "Preprocessor",
+    examples: Examples,
+    styles: Sequence[str],
+    annotate: Annotate | None,
 ) -> None:
     """Warns if some of the first answers have the weight 0 in all labels, and so train nothing.
 

@@ -20,6 +20,7 @@ from tfmrc.training.ensemble import vote, vote_all
 from tfmrc.training.extractive_reader import extractive_reader
 from tfmrc.training.masque import masque
 from tfmrc.training.maxout_pointer_qg import maxout_pointer_qg
+from tfmrc.training.optimizers.adamax import Adamax
 from tfmrc.training.optimizers.adamw import AdamW
 from tfmrc.training.optimizers.loss_scale import LossScale
 from tfmrc.training.optimizers.sgd import SGD

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import keras
 
-from tfmrc.encoders import learning_rate_multipliers
+from tfmrc.encoders import Encoder, learning_rate_multipliers
 from tfmrc.training.optimizers.adamw import AdamW
 from tfmrc.training.optimizers.loss_scale import LossScale
 from tfmrc.training.schedules.warmup_cosine import warmup_cosine
@@ -88,8 +88,8 @@ def compile_arguments(
 
     Args:
         model: `keras.Model`. A model of tfmrc, or of a class with a registered training function.
-        steps: int. Updates of the whole training.
-        steps_per_epoch: int. Updates per epoch, for schedules that count epochs. None takes the
+        steps: int. Steps of the whole training.
+        steps_per_epoch: int. Steps per epoch, for schedules that count epochs. None takes the
             paper's number of epochs. Default: None.
         **options: Further options of the paper's function, such as `learning_rate`.
 
@@ -193,38 +193,57 @@ def with_loss_scale(
     return LossScale(optimizer) if in_float16 else optimizer
 
 
+def averaging(ema: float, gradient_accumulation_steps: int | None) -> dict[str, Any]:
+    """Returns the arguments of an optimizer for the average of the weights and of the gradients.
+
+    Args:
+        ema: float. Decay of the moving average of the weights; 0 for none.
+        gradient_accumulation_steps: int or None. Number of batches per update; None or 1 for one.
+    """
+    accumulated = gradient_accumulation_steps if gradient_accumulation_steps != 1 else None
+    return {
+        "use_ema": ema > 0,
+        "ema_momentum": ema or 0.99,
+        "gradient_accumulation_steps": accumulated,
+    }
+
+
 def fine_tuning_optimizer(
-    encoder: Any,
-    *,
+    encoder: Encoder | keras.layers.Layer,
     steps: int,
     learning_rate: float = 0.001,
     encoder_learning_rate: float = 1e-4,
     layer_decay: float = 1.0,
     warmup_share: float = 0.1,
-    warmup_steps: int | None = None,
     weight_decay: float | None = 0.01,
     clip_norm: float | None = 1.0,
     ema: float = 0.0,
+    schedule: bool = True,
+    gradient_accumulation_steps: int | None = None,
+    *,
+    warmup_steps: int | None = None,
 ) -> AdamW:
     """Returns the optimizer of a model with a pretrained encoder, the same for every paper.
 
     AdamW with decoupled weight decay and gradients clipped by their common norm. The learning
-    rates rise linearly from 0 and fall to 0 along a cosine. The encoder has a rate of its own,
-    lower from each of its layers to the one below.
+    rates rise linearly from 0 and fall to 0 along a cosine. The encoder has a separate rate, which
+    decreases from each of its layers to the one below.
 
     Args:
-        encoder: The encoder in the model: an `Encoder` or its layer.
-        steps: int. Updates of the whole training; the rates are 0 at its end.
+        encoder: `Encoder` or layer. The encoder in the model.
+        steps: int. Steps of the whole training; the rates are 0 at its end.
         learning_rate: float. The highest rate of all weights outside the encoder. Default: 0.001.
         encoder_learning_rate: float. The highest rate of the encoder's top layer. Default: 1e-4.
         layer_decay: float. Factor of the rate from each layer of the encoder to the one below.
             Default: 1.
-        warmup_share: float. Share of the updates in which the rates rise. Default: 0.1.
-        warmup_steps: int. Updates in which the rates rise. Default: None, the share above.
+        warmup_share: float. Share of the steps in which the rates rise. Default: 0.1.
         weight_decay: float. Decay of all weights except biases and normalisation; None for no
             decay. Default: 0.01.
         clip_norm: float. Largest norm of the gradient; None for no clipping. Default: 1.
         ema: float. Decay of the exponential moving average of the weights; 0 for none. Default: 0.
+        schedule: bool. Whether the rates rise and fall; if not, they are constant. Default: True.
+        gradient_accumulation_steps: int or None. Number of batches per update. Default: None, one.
+        warmup_steps: int or None. Steps in which the rates rise. Default: None, the share above.
 
     Example:
 
@@ -238,19 +257,15 @@ def fine_tuning_optimizer(
     >>> optimizer.learning_rate_multipliers["(^|/)encoder/"]
     0.1
     """
+    rise = round(warmup_share * steps) if warmup_steps is None else warmup_steps
     return AdamW(
-        warmup_cosine(
-            learning_rate,
-            round(warmup_share * steps) if warmup_steps is None else warmup_steps,
-            steps,
-        ),
+        warmup_cosine(learning_rate, rise, steps) if schedule else learning_rate,
         weight_decay=weight_decay,
         clip_norm=clip_norm,
-        use_ema=ema > 0,
-        ema_momentum=ema or 0.9995,
         learning_rate_multipliers=learning_rate_multipliers(
             encoder, encoder_learning_rate / learning_rate, layer_decay
         ),
+        **averaging(ema, gradient_accumulation_steps),
     )
 
 

@@ -37,7 +37,7 @@ def vote(
     >>> vote(["eight", "in 1987", "nine"], weights=[0.7, 0.4, 0.5])
     'eight'
 
-    Reference: Nishida et al. 2019, section 4.1: six runs, weighted majority vote.
+    Reference: Nishida et al. 2019, appendix A.1: six runs, weighted majority vote.
     """
     weights = [1.0] * len(answers) if weights is None else weights
     sums: Counter[str] = Counter()

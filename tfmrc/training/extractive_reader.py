@@ -16,6 +16,9 @@ def extractive_reader(
     steps: int,
     steps_per_epoch: int | None = None,
     learning_rate: float = 0.001,
+    schedule: bool = True,
+    ema: float = 0.0,
+    gradient_accumulation_steps: int | None = None,
     encoder_learning_rate: float = 1e-4,
     layer_decay: float = 1.0,
     warmup_share: float = 0.1,
@@ -29,13 +32,17 @@ def extractive_reader(
 
     Args:
         model: `keras.Model`. The model.
-        steps: int. Updates of the whole training.
+        steps: int. Steps of the whole training.
         steps_per_epoch: int. Not used. Default: None.
         learning_rate: float. The highest learning rate of the linear layer. Default: 0.001.
+        schedule: bool. Whether the rate follows its schedule; if not, it is a number that callbacks
+            such as `keras.callbacks.ReduceLROnPlateau` can change. Default: True.
+        ema: float. Decay of an exponential moving average of the weights; 0 for none. Default: 0.
+        gradient_accumulation_steps: int or None. Number of batches per update. Default: None, one.
         encoder_learning_rate: float. The highest rate of the encoder's top layer. Default: 1e-4.
         layer_decay: float. Factor of the rate from each layer of the encoder to the one below.
             Default: 1.
-        warmup_share: float. Share of the updates in which the rate rises. Default: 0.1.
+        warmup_share: float. Share of the steps in which the rate rises. Default: 0.1.
         weight_decay: float. Decoupled decay. Default: 0.01.
         clip_norm: float. Largest norm of the gradient. Default: 1.
 
@@ -52,13 +59,7 @@ def extractive_reader(
     Reference: Devlin et al. 2019, section 4.2 and appendix A.3.
     """
     optimizer = fine_tuning_optimizer(
-        getattr(model, "encoder", None),
-        steps=steps,
-        learning_rate=learning_rate,
-        encoder_learning_rate=encoder_learning_rate,
-        layer_decay=layer_decay,
-        warmup_share=warmup_share,
-        weight_decay=weight_decay,
-        clip_norm=clip_norm,
-    )
+        getattr(model, "encoder", None), steps, learning_rate, encoder_learning_rate, layer_decay,
+        warmup_share, weight_decay, clip_norm, ema, schedule, gradient_accumulation_steps,
+    )  # fmt: skip
     return arguments_of(model, optimizer, {"begin": SpanPositionNLL(), "end": SpanPositionNLL()})

@@ -16,6 +16,7 @@ __all__ = [
     "ema_variables",
     "index_of",
     "initial_epoch",
+    "is_update",
     "known_variable",
     "optimizer_variables",
     "outputs_of",
@@ -135,6 +136,11 @@ def known_variable(optimizer: Any, variable: Any) -> Any:
 def ema_variables(optimizer: Any) -> list[Any]:
     """Returns the moving averages of an optimizer with `use_ema`, in the order of its variables."""
     return list(optimizer._model_variables_moving_average)
+
+
+def is_update(optimizer: Any) -> Any:
+    """Returns whether an optimizer that accumulates gradients updates with this batch: boolean."""
+    return (optimizer._iterations + 1) % optimizer.gradient_accumulation_steps == 0
 
 
 def uses_weight_decay(optimizer: Any, variable: Any) -> bool:

@@ -132,6 +132,21 @@ def test_every_iteration_is_a_pass_of_its_own():
     assert questions(fixed, 100) == questions(fixed, 100)
 
 
+def test_a_look_at_some_batches_is_not_a_pass():
+    def passes(looks):
+        options = {"shuffle": True, "seed": 4, "randomize_oov_buckets": True}
+        dataset = make_dataset(EXAMPLES, Plain(), 6, **options)
+        found = []
+        for _ in range(3):
+            for _ in range(looks):
+                next(iter(dataset))
+            found.append([(x["question"].numpy().tolist(), x["rotation"].numpy().tolist())
+                          for x, _, _ in dataset])  # fmt: skip
+        return found
+
+    assert passes(2) == passes(0)
+
+
 @pytest.fixture(scope="module")
 def preprocessor():
     vocabulary = Vocabulary(["it", "is", "so", "goes", "what", "nothing", "here", "."])
@@ -147,6 +162,20 @@ def test_what_is_unknown_or_unanswerable_has_no_weight(preprocessor):
     np.testing.assert_allclose(weight["ranker"][:, 2], 0)
     assert x["passage_ids"][2, 0, 0] == 2, "an empty passage begins with BOS"
     assert not np.any(x["passage_ids"][:, 2]), "a missing one is padding"
+
+
+def test_the_last_batch_of_static_shapes_has_empty_records_without_weight(preprocessor):
+    """Two batches, of three records and of one: the mean over the batch is that of the record."""
+    options = {"styles": ["qa"], "shuffle": True, "static_shapes": True}
+    batches = list(preprocessor.dataset(EXAMPLES[:4], 3, **options))
+    assert len({str([a.shape for a in tf.nest.flatten(batch)]) for batch in batches}) == 1
+    x, _, weight = batches[-1]
+    assert not np.any(x["passage_ids"][1:]) and not np.any(x["question_ids"][1:])
+    np.testing.assert_array_equal(weight["decoder"], [3, 0, 0])
+    np.testing.assert_array_equal(weight["classifier"], [3, 0, 0])
+    assert not np.any(weight["ranker"][1:])
+    first, last = preprocessor.dataset(EXAMPLES[:4], 3, styles=["qa"], static_shapes=True)
+    assert len(first[0]["question_ids"]) == 3 and len(last[0]["question_ids"]) == 1
 
 
 def test_padding_share_by_hand():

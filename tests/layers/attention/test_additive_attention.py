@@ -3,7 +3,7 @@ import pytest
 from keras import Variable, ops
 
 from tests.layers import weights
-from tests.layers.agreement import arrays, close, same_gradients
+from tests.layers.agreement import Compared, arrays
 from tests.reference import pointer_generator as reference
 from tfmrc.layers import AdditiveAttention
 from tfmrc.ops.masking import LOG_ZERO
@@ -36,14 +36,14 @@ def v_layer(v):
     return {name: a for name, a in v.items() if name not in ("memory", "query")}
 
 
-def built():
-    layer = AdditiveAttention()
-    inputs = {name: Variable(a) for name, a in arrays(SHAPES).items()}
-    layer(**inputs, memory_mask=MASK)
-    weights.randomise(layer, scale=0.8)
-    variables = {**inputs, **weights.named(layer)}
-    values = {name: ops.convert_to_numpy(v).astype(float) for name, v in variables.items()}
-    return layer, inputs, variables, values
+@pytest.fixture(scope="module")
+def compared():
+    return Compared(AdditiveAttention(), arrays(SHAPES), scale=0.8, memory_mask=MASK)
+
+
+def run(compared, **more):
+    log_weights, context = compared.run(**more)
+    return ops.exp(log_weights), context
 
 
 def test_layer():
@@ -59,36 +59,18 @@ def test_layer():
     )
 
 
-@pytest.mark.equation("masque-14")
-@pytest.mark.equation("masque-15")
-@pytest.mark.equation("masque-16")
-def test_values_and_gradients():
-    layer, inputs, variables, values = built()
-    log_weights, context = layer(**inputs, memory_mask=MASK)
-    alpha, right = expected(values)
-    close(np.exp(log_weights), alpha)
-    close(context, right)
-    np.testing.assert_array_equal(np.array(context)[1], 0.0)
-    random = np.random.default_rng(1)
-    mixes = random.normal(size=(2, 4, 6)), random.normal(size=(2, 4, 3))
+@pytest.mark.equation("masque-14", "masque-15", "masque-16")
+def test_values_and_gradients(compared):
+    compared.check(expected, lambda: run(compared))
 
-    def scalar():
-        log_weights, context = layer(**inputs, memory_mask=MASK)
-        return ops.sum(ops.exp(log_weights) * mixes[0].astype("float32")) + ops.sum(
-            context * mixes[1].astype("float32")
-        )
 
-    same_gradients(
-        scalar,
-        variables,
-        lambda v: float(sum((a * m).sum() for a, m in zip(expected(v), mixes, strict=True))),
-    )
+def test_a_memory_of_padding_gives_zeros(compared):
+    np.testing.assert_array_equal(np.array(compared.run()[1])[1], 0.0)
 
 
 @pytest.mark.equation("masque-15")
-def test_one_softmax_over_all_passages():
-    layer, inputs, _, _ = built()
-    alpha = np.exp(layer(**inputs, memory_mask=MASK)[0])
+def test_one_softmax_over_all_passages(compared):
+    alpha = np.array(run(compared)[0])
     np.testing.assert_allclose(alpha[0].sum(-1), 1.0, atol=1e-6)
     assert 0 < alpha[0, 0].reshape(K, L).sum(-1)[0] < 1  # a passage alone does not sum to one
     np.testing.assert_array_equal(alpha[1], 0.0)
@@ -96,40 +78,26 @@ def test_one_softmax_over_all_passages():
 
 @pytest.mark.equation("masque-21")
 def test_combined_attention_and_its_gradient_to_the_relevance():
-    layer, inputs, variables, values = built()
-    beta = Variable(BETA.astype("float32"))
+    compared = Compared(AdditiveAttention(), arrays(SHAPES), scale=0.8, memory_mask=MASK)
+    compared.variables["beta"], compared.values["beta"] = Variable(BETA.astype("float32")), BETA
 
-    def run():
-        prior = ops.repeat(ops.log(beta), L, axis=1)
-        return layer(**inputs, memory_mask=MASK, log_prior=prior)
+    def combined():
+        beta = ops.repeat(ops.log(compared.variables["beta"]), L, axis=1)
+        return run(compared, log_prior=beta)
 
-    log_weights, context = run()
-    alpha, right = expected(values, BETA)
-    close(np.exp(log_weights), alpha)
-    close(context, right)
-    mix = np.random.default_rng(1).normal(size=(2, 4, 6))
-    same_gradients(
-        lambda: ops.sum(ops.exp(run()[0]) * mix.astype("float32")),
-        {**variables, "beta": beta},
-        lambda v: float(
-            (expected({n: a for n, a in v.items() if n != "beta"}, v["beta"])[0] * mix).sum()
-        ),
-    )
+    compared.check(lambda v: expected(v, v["beta"]), combined)
 
 
 @pytest.mark.equation("masque-21")
-def test_relevance_near_zero_keeps_its_passage_out():
-    layer, inputs, _, _ = built()
+def test_relevance_near_zero_keeps_its_passage_out(compared):
     prior = np.zeros((2, K * L), "float32")
     prior[:, 4:] = LOG_ZERO
-    alpha = np.exp(layer(**inputs, memory_mask=MASK, log_prior=prior)[0])
+    alpha = np.array(run(compared, log_prior=prior)[0])
     np.testing.assert_array_equal(alpha[0, :, 4], 0.0)
     np.testing.assert_allclose(alpha[0].sum(-1), 1.0, atol=1e-6)
 
 
-def test_projection_made_once_gives_the_same():
-    layer, inputs, _, _ = built()
-    instance = layer(**inputs, memory_mask=MASK)
-    given = layer(**inputs, memory_mask=MASK, projected=layer.project(inputs["memory"]))
-    for left, right in zip(instance, given, strict=True):
-        np.testing.assert_allclose(left, right, atol=1e-6)
+def test_projection_made_once_gives_the_same(compared):
+    projected = compared.layer.project(compared.inputs["memory"])
+    for found, right in zip(run(compared, projected=projected), run(compared), strict=True):
+        np.testing.assert_allclose(found, right, atol=1e-6)

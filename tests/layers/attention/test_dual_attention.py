@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from keras import Variable, ops
+from keras import ops
 
 from tests.layers import weights
-from tests.layers.agreement import arrays, close, same_gradients
+from tests.layers.agreement import Compared, arrays, close
 from tests.reference import dual_attention as reference
 from tfmrc.layers import DualAttention
 from tfmrc.testing import run_layer_test
@@ -33,18 +33,10 @@ def expected(v):
     return [np.stack(part) for part in zip(*result, strict=True)]
 
 
-def built():
-    layer = DualAttention()
-    inputs = {name: Variable(a) for name, a in arrays(SHAPES).items()}
-
-    def run():
-        return layer(**inputs, passage_mask=PASSAGE_MASK, question_mask=QUESTION_MASK)
-
-    run()
-    weights.randomise(layer, scale=1.0)
-    variables = {**inputs, "similarity": layer.similarity}
-    values = {name: ops.convert_to_numpy(v).astype(float) for name, v in variables.items()}
-    return run, variables, values
+@pytest.fixture(scope="module")
+def compared():
+    masks = {"passage_mask": PASSAGE_MASK, "question_mask": QUESTION_MASK}
+    return Compared(DualAttention(), arrays(SHAPES), scale=1.0, **masks)
 
 
 def test_layer():
@@ -65,21 +57,10 @@ def test_layer():
     )
 
 
-@pytest.mark.equation("masque-09")
-@pytest.mark.equation("masque-10")
-def test_values_at_real_words():
-    run, _, values = built()
-    of_passages, of_question = run()
-    right_passages, right_question = expected(values)
-    close(np.array(of_passages)[PASSAGE_MASK], right_passages[PASSAGE_MASK])
-    close(np.array(of_question)[QUESTION_MASK], right_question[QUESTION_MASK])
-
-
 @pytest.mark.equation("masque-05")
 @pytest.mark.equation("masque-07")
-def test_what_each_passage_word_gets_of_the_question():
-    run, _, values = built()
-    of_passages = np.array(run()[0])
+def test_what_each_passage_word_gets_of_the_question(compared):
+    values, of_passages = compared.values, np.array(compared.run()[0])
     for b, k in [(0, 0), (0, 2), (2, 0), (2, 1)]:
         part = reference.one_passage(
             values["passages"][b, k], PASSAGE_MASK[b, k],
@@ -144,36 +125,10 @@ def test_a_padded_passage_does_not_win_the_maximum():
     np.testing.assert_allclose(of_question[..., D : 2 * D], -5.0, rtol=1e-6)
 
 
-@pytest.mark.equation("masque-02")
-@pytest.mark.equation("masque-03")
-@pytest.mark.equation("masque-04")
-@pytest.mark.equation("masque-05")
-@pytest.mark.equation("masque-06")
-@pytest.mark.equation("masque-07")
-@pytest.mark.equation("masque-08")
-@pytest.mark.equation("masque-09")
-@pytest.mark.equation("masque-10")
-def test_gradients():
-    run, variables, _ = built()
-    random = np.random.default_rng(1)
-    mixes = [
-        random.normal(size=(3, 3, 4, 5 * D)) * PASSAGE_MASK[..., None],
-        random.normal(size=(3, 5, 5 * D)) * QUESTION_MASK[..., None],
-    ]
-
-    def scalar():
-        return sum(
-            ops.sum(part * mix.astype("float32")) for part, mix in zip(run(), mixes, strict=True)
-        )
-
-    same_gradients(
-        scalar,
-        variables,
-        lambda v: float(
-            sum((part * mix).sum() for part, mix in zip(expected(v), mixes, strict=True))
-        ),
-        positions=30,
-    )
+@pytest.mark.equation("masque-02", "masque-03", "masque-04", "masque-05", "masque-06")
+@pytest.mark.equation("masque-07", "masque-08", "masque-09", "masque-10")
+def test_values_and_gradients_at_real_words(compared):
+    compared.check(expected, real=[PASSAGE_MASK, QUESTION_MASK], positions=30)
 
 
 def test_with_match_equal_words_attend_to_each_other_from_the_start():

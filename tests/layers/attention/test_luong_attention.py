@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from keras import Variable, ops
 
-from tests.layers import weights
-from tests.layers.agreement import arrays, close, same_gradients
+from tests.layers.agreement import Compared, arrays, close
 from tests.reference import question_generation as reference
 from tfmrc.layers import LuongAttention
 from tfmrc.testing import run_layer_test
@@ -15,21 +13,14 @@ MASK = np.array([[True] * 5, [True, True, False, True, False], [False] * 5])
 
 
 @pytest.fixture(scope="module")
-def built():
-    layer = LuongAttention(units=3)
-    layer(INPUTS["states"], INPUTS["memory"], MASK)
-    weights.randomise(layer)
-    return layer
+def compared():
+    return Compared(LuongAttention(units=3), INPUTS, memory_mask=MASK)
 
 
-def expected(v, states, memory):
+def expected(v):
     w_a, w_b = v["key/kernel"], v["output/kernel"].T
-    return np.array(
-        [
-            [reference.attended(d, u, real, w_a, w_b) for d in row]
-            for row, u, real in zip(states, memory, MASK, strict=True)
-        ]
-    )
+    rows = zip(v["states"], v["memory"], MASK, strict=True)
+    return np.array([[reference.attended(d, u, m, w_a, w_b) for d in row] for row, u, m in rows])
 
 
 def test_layer():
@@ -46,29 +37,19 @@ def test_layer():
 
 
 @pytest.mark.equation("qg-09")
-def test_raw_scores(built):
-    got = np.array(built.scores(INPUTS["states"], built.project(INPUTS["memory"])))
-    w_a = weights.values(built)["key/kernel"]
+def test_raw_scores(compared):
+    layer, v = compared.layer, compared.values
+    got = np.array(layer.scores(INPUTS["states"], layer.project(INPUTS["memory"])))
     for b, t in np.ndindex(3, 2):
-        d, u = INPUTS["states"][b, t].astype(float), INPUTS["memory"][b].astype(float)
-        close(got[b, t], reference.raw_scores(d, u, w_a))
-
-
-@pytest.mark.equation("qg-10", "qg-11", "qg-12")
-def test_values_with_keys_made_once_or_here(built):
-    right = expected(weights.values(built), *(INPUTS[n].astype(float) for n in INPUTS))
-    keys = built.project(INPUTS["memory"])
-    for given in (None, keys):
-        close(built(INPUTS["states"], INPUTS["memory"], MASK, keys=given), right)
+        right = reference.raw_scores(v["states"][b, t], v["memory"][b], v["key/kernel"])
+        close(got[b, t], right)
 
 
 @pytest.mark.equation("qg-09", "qg-10", "qg-11", "qg-12")
-def test_gradients(built):
-    inputs = {name: Variable(a) for name, a in INPUTS.items()}
-    mix = np.random.default_rng(1).normal(size=(3, 2, 3))
-    same_gradients(
-        lambda: ops.sum(built(inputs["states"], inputs["memory"], MASK) * mix.astype("float32")),
-        {**inputs, **weights.named(built)},
-        lambda v: float(np.sum(expected(v, v["states"], v["memory"]) * mix)),
-        positions=8,
-    )
+def test_values_and_gradients(compared):
+    compared.check(expected, positions=8)
+
+
+def test_keys_made_once_give_the_same(compared):
+    keys = compared.layer.project(INPUTS["memory"])
+    close(compared.run(keys=keys), expected(compared.values))

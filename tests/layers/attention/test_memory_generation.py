@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from keras import Variable, ops
 
 from tests.layers import weights
-from tests.layers.agreement import arrays, close, same_gradients
+from tests.layers.agreement import Compared, arrays, close
 from tests.reference import san as reference
 from tfmrc.layers import MemoryGeneration, StackedBiLSTM
 from tfmrc.testing import run_layer_test
@@ -30,20 +29,8 @@ def memory(v):
 
 @pytest.mark.equation("san-05", "san-06", "san-07", "san-08")
 def test_memory():
-    layer = MemoryGeneration(units=3)
-    inputs = {name: Variable(a) for name, a in arrays(SHAPES).items()}
-    layer(**inputs, **MASKS)
-    weights.randomise(layer, scale=0.7)
-    variables = {**inputs, **weights.named(layer)}
-    values = {name: ops.convert_to_numpy(v).astype(float) for name, v in variables.items()}
-    close(layer(**inputs, **MASKS), memory(values))
-    mix = np.random.default_rng(1).normal(size=(3, 4, 6)).astype("float32")
-    same_gradients(
-        lambda: ops.sum(layer(**inputs, **MASKS) * mix),
-        variables,
-        lambda v: float((memory(v) * mix).sum()),
-        positions=6,
-    )
+    compared = Compared(MemoryGeneration(units=3), arrays(SHAPES), scale=0.7, **MASKS)
+    compared.check(memory, positions=6)
 
 
 @pytest.mark.equation("san-07")

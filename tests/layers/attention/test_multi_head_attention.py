@@ -1,9 +1,10 @@
+from functools import partial
+
 import numpy as np
 import pytest
-from keras import Variable, ops
 
 from tests.layers import weights
-from tests.layers.agreement import arrays, close, same_gradients
+from tests.layers.agreement import Compared, arrays, close
 from tests.reference import transformer
 from tfmrc.layers import MultiHeadAttention
 from tfmrc.testing import run_layer_test
@@ -24,14 +25,9 @@ def reference(v, mask):
     )
 
 
-def built(num_heads=2):
-    layer = MultiHeadAttention(num_heads)
-    inputs = {name: Variable(a) for name, a in arrays(SHAPES).items()}
-    layer(**inputs)
-    weights.randomise(layer)
-    variables = {**inputs, **weights.named(layer)}
-    values = {name: ops.convert_to_numpy(v).astype(float) for name, v in variables.items()}
-    return layer, inputs, variables, values
+@pytest.fixture(scope="module")
+def compared():
+    return Compared(MultiHeadAttention(2), arrays(SHAPES))
 
 
 def test_layer():
@@ -48,34 +44,25 @@ def test_layer():
     )
 
 
-def test_values_and_gradients_under_a_padding_mask():
-    layer, inputs, variables, values = built()
+def test_values_and_gradients_under_a_padding_mask(compared):
     mask = np.broadcast_to(MASK[:, None], (3, 2, 5))
-    close(layer(**inputs, attention_mask=MASK), reference(values, mask))
-    mix = np.random.default_rng(1).normal(size=(3, 2, 4)).astype("float32")
-    same_gradients(
-        lambda: ops.sum(layer(**inputs, attention_mask=MASK) * mix),
-        variables,
-        lambda v: float((reference(v, mask) * mix).sum()),
-    )
+    run = partial(compared.run, attention_mask=MASK)
+    compared.check(lambda v: reference(v, mask), run)
 
 
-def test_a_mask_of_its_own_for_every_query():
-    layer, inputs, _, values = built()
+def test_a_mask_of_its_own_for_every_query(compared):
     mask = np.random.default_rng(5).random((3, 2, 5)) < 0.5
-    close(layer(**inputs, attention_mask=mask), reference(values, mask))
-    close(layer(**inputs), reference(values, np.ones_like(mask)))
+    close(compared.run(attention_mask=mask), reference(compared.values, mask))
+    close(compared.run(), reference(compared.values, np.ones_like(mask)))
 
 
-def test_empty_row_gives_the_bias_of_the_output():
-    layer, inputs, _, values = built()
-    got = np.array(layer(**inputs, attention_mask=MASK))[2]
-    np.testing.assert_allclose(got, np.tile(values["output/bias"], (2, 1)), atol=1e-6)
+def test_empty_row_gives_the_bias_of_the_output(compared):
+    got = np.array(compared.run(attention_mask=MASK))[2]
+    np.testing.assert_allclose(got, np.tile(compared.values["output/bias"], (2, 1)), atol=1e-6)
 
 
-def test_further_leading_axes():
-    layer, _, _, _ = built()
-    x = arrays({"q": (2, 3, 2, 4), "m": (2, 3, 5, 6)})
+def test_further_leading_axes(compared):
+    layer, x = compared.layer, arrays({"q": (2, 3, 2, 4), "m": (2, 3, 5, 6)})
     mask = np.random.default_rng(2).random((2, 3, 5)) < 0.6
     got = np.array(layer(x["q"], x["m"], attention_mask=mask))
     for b in range(2):
@@ -98,20 +85,10 @@ def test_steps_with_a_cache_give_causal_attention():
 
 
 @pytest.mark.parametrize("queries", [1, 2])
-def test_a_projected_memory_gives_the_same(queries):
-    layer, inputs, _, _ = built()
-    query, memory = (np.array(inputs[name]) for name in ("query", "memory"))
+def test_a_projected_memory_gives_the_same(compared, queries):
+    layer, query, memory = compared.layer, *(np.array(v) for v in compared.inputs.values())
     query = query[:, :queries]
     expected = np.array(layer(query, memory, attention_mask=MASK))
     memory[~MASK] = np.nan  # padding is not read, and the third example has nothing else
     rows = layer.attend(query.reshape(-1, 4), layer.project(memory, MASK), queries)
     close(rows, expected.reshape(-1, 4))
-
-
-def test_dropout_of_the_weights_keeps_their_mean():
-    layer = MultiHeadAttention(1, dropout=0.5)
-    x = np.ones((1, 1, 2), "float32")
-    memory = np.ones((1, 4000, 2), "float32")
-    layer(x, memory)
-    weights.randomise(layer)
-    close(layer(x, memory, training=True), layer(x, memory), 0.1)

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from keras import Variable, ops
+from keras import ops
 
-from tests.layers import weights
-from tests.layers.agreement import arrays, close, same_gradients
+from tests.layers.agreement import Compared, arrays, close
 from tests.reference import daanet as reference
 from tfmrc.layers import MultiplicativeAttention
 from tfmrc.ops.masking import LOG_ZERO
@@ -16,17 +15,20 @@ MASK = np.array([[True] * 5, [True, True, False, True, False], [False] * 5])
 
 
 @pytest.fixture(scope="module")
-def built():
-    layer = MultiplicativeAttention(3)
-    layer(INPUTS["x"], INPUTS["y"], MASK)
-    weights.randomise(layer)
-    return layer
+def compared():
+    return Compared(MultiplicativeAttention(3), INPUTS, y_mask=MASK)
 
 
-def expected(v, x, y):
+def run(compared, **more):
+    log_weights, total = compared.run(**more)
+    return ops.exp(log_weights), total
+
+
+def expected(v):
     u, k = v["query/kernel"], v["key/kernel"]
-    s = [reference.similarity(a, b, real, u, k) for a, b, real in zip(x, y, MASK, strict=True)]
-    return np.array(s), np.array([w @ b for w, b in zip(s, y, strict=True)])
+    rows = zip(v["x"], v["y"], MASK, strict=True)
+    s = [reference.similarity(a, b, real, u, k) for a, b, real in rows]
+    return np.array(s), np.array([w @ b for w, b in zip(s, v["y"], strict=True)])
 
 
 def test_layer():
@@ -43,23 +45,16 @@ def test_layer():
 
 
 @pytest.mark.equation("daanet-06")
-def test_values_with_keys_made_once_or_here(built):
-    right = expected(weights.values(built), *(INPUTS[n].astype(float) for n in INPUTS))
-    keys = built.project(INPUTS["y"])
-    for projected in (None, keys):
-        log_weights, total = built(INPUTS["x"], INPUTS["y"], MASK, projected=projected)
-        close(np.exp(log_weights), right[0])
-        close(total, right[1])
-    assert (np.array(log_weights)[~np.repeat(MASK[:, None], 2, axis=1)] == LOG_ZERO).all()
+def test_values_and_gradients(compared):
+    compared.check(expected, lambda: run(compared), positions=8)
 
 
-@pytest.mark.equation("daanet-06")
-def test_gradients(built):
-    inputs = {name: Variable(a) for name, a in INPUTS.items()}
-    mix = np.random.default_rng(1).normal(size=(3, 2, 6))
-    same_gradients(
-        lambda: ops.sum(built(inputs["x"], inputs["y"], MASK)[1] * mix.astype("float32")),
-        {**inputs, **weights.named(built)},
-        lambda v: float(np.sum(expected(v, v["x"], v["y"])[1] * mix)),
-        positions=8,
-    )
+def test_keys_made_once_give_the_same(compared):
+    projected = compared.layer.project(INPUTS["y"])
+    for found, right in zip(run(compared, projected=projected), run(compared), strict=True):
+        close(found, np.array(right))
+
+
+def test_padding_has_no_weight(compared):
+    log_weights = np.array(compared.run()[0])
+    assert (log_weights[~np.repeat(MASK[:, None], 2, axis=1)] == LOG_ZERO).all()

@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from keras import Variable, ops
 
-from tests.layers import weights
-from tests.layers.agreement import arrays, close, same_gradients
+from tests.layers.agreement import Compared, arrays, close
 from tests.reference import daanet as reference
 from tfmrc.layers import TiedSelfAttention
 from tfmrc.testing import run_layer_test
@@ -15,19 +13,9 @@ MASK = np.array([[True] * 5, [True, True, False, False, False], [False] * 5])
 CAUSAL = pytest.mark.parametrize("causal", [False, True])
 
 
-def built(causal):
-    layer = TiedSelfAttention(2, causal)
-    layer(X, MASK)
-    weights.randomise(layer)
-    return layer
-
-
-def expected(v, x, causal):
-    r = v["projection/kernel"]
-    rows = [
-        reference.self_attention(a, real, r, 2, causal) for a, real in zip(x, MASK, strict=True)
-    ]
-    return np.array(rows)
+def expected(v, causal):
+    r, rows = v["projection/kernel"], zip(v["x"], MASK, strict=True)
+    return np.array([reference.self_attention(a, real, r, 2, causal) for a, real in rows])
 
 
 @CAUSAL
@@ -46,25 +34,13 @@ def test_layer(causal):
 
 @CAUSAL
 @pytest.mark.equation("daanet-05")
-def test_values(causal):
-    layer = built(causal)
-    close(layer(X, MASK), expected(weights.values(layer), X.astype(float), causal))
-
-
-@CAUSAL
-@pytest.mark.equation("daanet-05")
-def test_gradients(causal):
-    layer, x = built(causal), Variable(X)
-    mix = np.random.default_rng(1).normal(size=X.shape)
-    same_gradients(
-        lambda: ops.sum(layer(x, MASK) * mix.astype("float32")),
-        {"x": x, **weights.named(layer)},
-        lambda v: float(np.sum(expected(v, v["x"], causal) * mix)),
-    )
+def test_values_and_gradients(causal):
+    compared = Compared(TiedSelfAttention(2, causal), {"x": X}, padding_mask=MASK)
+    compared.check(lambda v: expected(v, causal))
 
 
 def test_steps_equal_the_whole():
-    layer = built(True)
+    layer = Compared(TiedSelfAttention(2, True), {"x": X}).layer
     whole = np.array(layer(X))
     cache = layer.init_cache(3, 1, 7)
     for t in range(5):

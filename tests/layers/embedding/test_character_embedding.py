@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from keras import Variable, ops
 
-from tests.layers import weights
-from tests.layers.agreement import close, same_gradients
+from tests.layers.agreement import Compared, close
 from tests.reference import daanet as reference
 from tfmrc.layers import CharacterEmbedding
 from tfmrc.testing import run_layer_test
@@ -17,10 +16,8 @@ CHARACTERS = np.array(
 
 
 @pytest.fixture(scope="module")
-def built():
-    layer = CharacterEmbedding(**SIZES)
-    weights.randomise(layer)
-    return layer
+def compared():
+    return Compared(CharacterEmbedding(**SIZES), {}, characters=CHARACTERS)
 
 
 def expected(v):
@@ -45,30 +42,20 @@ def test_layer():
 
 
 @pytest.mark.equation("daanet-04")
-def test_values(built):
-    close(built(CHARACTERS), expected(weights.values(built)))
+def test_values_and_gradients(compared):
+    compared.check(expected)
 
 
-@pytest.mark.equation("daanet-04")
-def test_gradients(built):
-    mix = np.random.default_rng(1).normal(size=(2, 3, 4))
-    same_gradients(
-        lambda: ops.sum(built(CHARACTERS) * mix.astype("float32")),
-        weights.named(built),
-        lambda v: float(np.sum(expected(v) * mix)),
-    )
-
-
-def test_the_row_of_padding_is_never_read(built):
+def test_the_row_of_padding_is_never_read(compared):
     other = CharacterEmbedding(**SIZES)
-    other.set_weights([np.array(ops.convert_to_numpy(w)) for w in built.weights])
-    table = np.array(ops.convert_to_numpy(built.table))
+    other.set_weights([np.array(ops.convert_to_numpy(w)) for w in compared.layer.weights])
+    table = np.array(ops.convert_to_numpy(compared.layer.table))
     table[0] += 100.0
     other.table.assign(table)
-    np.testing.assert_array_equal(other(CHARACTERS), built(CHARACTERS))
+    np.testing.assert_array_equal(other(CHARACTERS), compared.layer(CHARACTERS))
 
 
-def test_equal_to_a_convolution_of_keras(built):
-    x = Variable(ops.take(built.table, CHARACTERS[:1, 0], axis=0))
-    result = ops.conv(x, built.kernel, padding="same") + built.bias
-    close(built(CHARACTERS[:1, :1])[0], np.array(result).max(axis=1))
+def test_equal_to_a_convolution_of_keras(compared):
+    x = Variable(ops.take(compared.layer.table, CHARACTERS[:1, 0], axis=0))
+    result = ops.conv(x, compared.layer.kernel, padding="same") + compared.layer.bias
+    close(compared.layer(CHARACTERS[:1, :1])[0], np.array(result).max(axis=1))

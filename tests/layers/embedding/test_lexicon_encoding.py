@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from keras import Variable, ops
 
 from tests.layers import weights
-from tests.layers.agreement import arrays, close, same_gradients
+from tests.layers.agreement import Compared, arrays, close
 from tests.reference import san as reference
 from tfmrc.layers import AlignedEmbedding, FeedForward, LexiconEncoding
 from tfmrc.testing import run_layer_test
@@ -20,45 +19,21 @@ TAGS = {"num_pos": 3, "pos_dim": 2, "num_ner": 3, "ner_dim": 2}
 @pytest.mark.equation("san-01")
 def test_rectified_feed_forward():
     layer = FeedForward(5, output_dim=2, activation="relu")
-    x = Variable(arrays({"x": (3, 4)})["x"])
-    assert layer(x).shape == layer.compute_output_shape((3, 4)) == (3, 2)
-    weights.randomise(layer)
-    variables = {"x": x, **weights.named(layer)}
-    values = {name: ops.convert_to_numpy(v).astype(float) for name, v in variables.items()}
-    close(layer(x), reference.feed_forward(values["x"], values))
-    same_gradients(
-        lambda: ops.sum(layer(x) ** 2),
-        variables,
-        lambda v: float((reference.feed_forward(v["x"], v) ** 2).sum()),
-    )
+    compared = Compared(layer, arrays({"x": (3, 4)}))
+    assert compared.run().shape == layer.compute_output_shape((3, 4)) == (3, 2)
+    compared.check(lambda v: reference.feed_forward(v["x"], v))
 
 
 @pytest.mark.equation("san-03", "san-04")
 def test_alignment():
-    layer = AlignedEmbedding(dim=4)
-    inputs = {name: Variable(a) for name, a in arrays(SHAPES).items()}
-    layer(**inputs, question_mask=MASK)
-    weights.randomise(layer, scale=1.0)
-    variables = {**inputs, "kernel": layer.projection.kernel}
+    compared = Compared(AlignedEmbedding(dim=4), arrays(SHAPES), scale=1.0, question_mask=MASK)
 
     def right(v):
-        return np.stack(
-            [
-                reference.aligned(v["passage"][b], v["question"][b], MASK[b], v["kernel"])
-                for b in range(2)
-            ]
-        )
+        kernel, texts = v["projection/kernel"], zip(v["passage"], v["question"], MASK, strict=True)
+        return np.stack([reference.aligned(*text, kernel) for text in texts])
 
-    values = {name: ops.convert_to_numpy(v).astype(float) for name, v in variables.items()}
-    got = layer(**inputs, question_mask=MASK)
-    close(got, right(values))
-    assert not np.array(got[1]).any(), "a question without words"
-    mix = np.random.default_rng(1).normal(size=(2, 4, 4)).astype("float32")
-    same_gradients(
-        lambda: ops.sum(layer(**inputs, question_mask=MASK) * mix),
-        variables,
-        lambda v: float((right(v) * mix).sum()),
-    )
+    compared.check(right)
+    assert not np.array(compared.run()[1]).any(), "a question without words"
 
 
 def test_parts_of_a_passage_word():

@@ -1,13 +1,14 @@
 """The bidirectional LSTM against loops in float64, with padding and an empty row."""
 
+from functools import partial
+
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 from keras import Variable, ops
 
-from tests.layers import weights
-from tests.layers.agreement import arrays, close, same_gradients
+from tests.layers.agreement import Compared, arrays, close
 from tests.reference.recurrent import lstm
 from tfmrc.layers import BidirectionalLSTM
 from tfmrc.ops import portable
@@ -19,10 +20,7 @@ UNITS = 3
 
 def built(**options):
     layer = BidirectionalLSTM(UNITS, return_state=True, **options)
-    x = Variable(arrays({"x": (3, 4, 2)})["x"])
-    layer(x, padding_mask=MASK)
-    weights.randomise(layer)
-    return layer, {"x": x, **weights.named(layer)}
+    return Compared(layer, arrays({"x": (3, 4, 2)}), padding_mask=MASK)
 
 
 def reference(v, causal=False, mask=MASK, state=None):
@@ -64,48 +62,21 @@ def test_layer(options):
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_values_and_gradients(causal):
-    layer, variables = built(causal=causal)
-    x = variables["x"]
-    values = {name: ops.convert_to_numpy(v).astype(float) for name, v in variables.items()}
-    right = reference(values, causal)
-    for got, expected in zip(layer(x, padding_mask=MASK), right, strict=True):
-        close(got, expected)
-    random = np.random.default_rng(1)
-    mixes = [random.normal(size=part.shape).astype("float32") for part in right]
-
-    def scalar():
-        parts = layer(x, padding_mask=MASK)
-        return sum(ops.sum(p * m) for p, m in zip(parts, mixes, strict=True))
-
-    def expected(v):
-        parts = reference(v, causal)
-        return sum(float((p * m).sum()) for p, m in zip(parts, mixes, strict=True))
-
-    same_gradients(scalar, variables, expected)
+    built(causal=causal).check(lambda v: reference(v, causal))
 
 
 def test_initial_state_goes_in_and_gets_a_gradient():
-    layer, variables = built(causal=True)
+    compared = built(causal=True)
     states = {k: Variable(a) for k, a in arrays({"h": (3, 3), "c": (3, 3)}, 4).items()}
-    variables |= states
-    mix = np.random.default_rng(1).normal(size=(3, 4, 3)).astype("float32")
-
-    def scalar():
-        outputs, hidden, cell = layer(
-            variables["x"], padding_mask=MASK, initial_state=(states["h"], states["c"])
-        )
-        return ops.sum(outputs * mix) + ops.sum(hidden * cell)
-
-    def expected(v):
-        outputs, hidden, cell = reference(v, True, state=(v["h"], v["c"]))
-        return float((outputs * mix).sum() + (hidden * cell).sum())
-
-    same_gradients(scalar, variables, expected)
+    compared.variables |= states
+    compared.values |= {k: ops.convert_to_numpy(v).astype(float) for k, v in states.items()}
+    run = partial(compared.run, initial_state=tuple(states.values()))
+    compared.check(lambda v: reference(v, True, state=(v["h"], v["c"])), run)
 
 
 def test_step_by_step_from_the_state_is_the_whole():
-    layer, variables = built(causal=True)
-    x = ops.convert_to_numpy(variables["x"])
+    compared = built(causal=True)
+    layer, x = compared.layer, ops.convert_to_numpy(compared.inputs["x"])
     whole, *last = layer(x)
     state = tuple(np.zeros((3, UNITS), "float32") for _ in range(2))
     for t in range(4):
@@ -116,11 +87,12 @@ def test_step_by_step_from_the_state_is_the_whole():
 
 
 def test_same_weights_same_numbers_as_keras():
-    layer, variables = built()
+    compared = built()
+    layer = compared.layer
     theirs = keras.layers.Bidirectional(keras.layers.LSTM(UNITS, return_sequences=True))
     theirs.build((None, None, 2))
     theirs.set_weights(layer.get_weights())
-    x = ops.convert_to_tensor(variables["x"])
+    x = ops.convert_to_tensor(compared.inputs["x"])
     close(layer(x)[0], np.array(theirs(x)))
     rows = [0, 2]  # Keras has no word for a row of padding alone
     masked = np.array(theirs(ops.take(x, rows, axis=0), mask=MASK[rows]))
@@ -130,8 +102,8 @@ def test_same_weights_same_numbers_as_keras():
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("mask", [MASK, None])
 def test_the_way_over_keras_gives_the_same_numbers(monkeypatch, causal, mask):
-    layer, variables = built(causal=causal)
-    x = ops.convert_to_tensor(variables["x"])
+    compared = built(causal=causal)
+    layer, x = compared.layer, ops.convert_to_tensor(compared.inputs["x"])
     by_loop = [np.array(part) for part in layer(x, padding_mask=mask)]
     calls = []
     by_keras = layer.by_keras
@@ -149,7 +121,7 @@ def test_the_way_over_keras_gives_the_same_numbers(monkeypatch, causal, mask):
 
 
 def test_leading_axes_are_rows():
-    layer, _ = built()
+    layer = built().layer
     x, mask = arrays({"x": (2, 3, 4, 2)})["x"], np.stack([MASK, MASK[::-1]])
     flat = layer(x.reshape(6, 4, 2), padding_mask=mask.reshape(6, 4))
     for got, expected in zip(layer(x, padding_mask=mask), flat, strict=True):
@@ -166,8 +138,8 @@ def test_dropout_is_the_same_at_every_word_and_another_in_every_row():
 
 def test_graphs_of_any_size_give_the_same_gradients():
     """As `fit` and exports trace them: batch and length are not known."""
-    layer, variables = built()
-    x = tf.constant(ops.convert_to_numpy(variables["x"]))
+    compared = built()
+    layer, x = compared.layer, tf.constant(ops.convert_to_numpy(compared.inputs["x"]))
     weights_of = [v.value for v in layer.trainable_variables]
 
     def gradients_of(x, mask):

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from keras import Variable, ops
 
-from tests.layers import weights
-from tests.layers.agreement import arrays, close, same_gradients
+from tests.layers.agreement import Compared, arrays, close
 from tests.reference import daanet as reference
 from tfmrc.layers import ConcatenatedEncoder
 from tfmrc.layers.encoders.concatenated_encoder import BLOCKS
@@ -29,20 +28,15 @@ FORMS = pytest.mark.parametrize(
 
 
 def built(**options):
-    layer = ConcatenatedEncoder(**SIZES, **options)
-    layer(X, MASK)
-    weights.randomise(layer)
-    return layer
+    return Compared(ConcatenatedEncoder(**SIZES, **options), {"x": X}, padding_mask=MASK)
 
 
-def expected(layer, v, x):
-    """Returns the real words of all rows, concatenated."""
-    rows = [
-        reference.encoder(a[:n], v, 2, layer.causal, layer.in_series)
-        for a, n in zip(x, LENGTHS, strict=True)
-        if n
-    ]
-    return np.concatenate(rows)
+def expected(layer, v):
+    rows = np.zeros((*MASK.shape, 6 * len(layer.blocks)))
+    for row, x, n in zip(rows, v["x"], LENGTHS, strict=True):
+        if n:
+            row[:n] = reference.encoder(x[:n], v, 2, layer.causal, layer.in_series)
+    return rows
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -60,30 +54,14 @@ def test_layer(causal):
 
 @FORMS
 @pytest.mark.equation("daanet-05")
-def test_values(causal, in_series, blocks):
-    layer = built(causal=causal, in_series=in_series, blocks=blocks)
-    right = expected(layer, weights.values(layer), X.astype(float))
-    assert right.shape[-1] == 6 * len(blocks)
-    close(np.array(layer(X, MASK))[MASK], right)
-
-
-@pytest.mark.parametrize("causal", [False, True])
-def test_gradients(causal):
-    layer, x = built(causal=causal), Variable(X)
-    mix = np.random.default_rng(1).normal(size=(6, 18))
-    everywhere = np.zeros((3, 4, 18), "float32")
-    everywhere[MASK] = mix
-    same_gradients(
-        lambda: ops.sum(layer(x, MASK) * everywhere),
-        {"x": x, **weights.named(layer)},
-        lambda v: float(np.sum(expected(layer, v, v["x"]) * mix)),
-        positions=4,
-    )
+def test_values_and_gradients(causal, in_series, blocks):
+    compared = built(causal=causal, in_series=in_series, blocks=blocks)
+    compared.check(lambda v: expected(compared.layer, v), real=[MASK], positions=2)
 
 
 @FORMS
 def test_padding_and_later_words(causal, in_series, blocks):
-    layer, x = built(causal=causal, in_series=in_series, blocks=blocks), Variable(X)
+    layer, x = built(causal=causal, in_series=in_series, blocks=blocks).layer, Variable(X)
     for row, length in enumerate(LENGTHS):
         for position in range(length):
             (result,) = gradients(
@@ -97,7 +75,7 @@ def test_padding_and_later_words(causal, in_series, blocks):
 
 @pytest.mark.parametrize("in_series", [False, True])
 def test_steps_equal_the_whole(in_series):
-    layer = built(causal=True, in_series=in_series)
+    layer = built(causal=True, in_series=in_series).layer
     whole = np.array(layer(X))
     cache = layer.init_cache(3, 2, 7)
     for t in range(4):

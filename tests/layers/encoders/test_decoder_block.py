@@ -4,7 +4,7 @@ import pytest
 from keras import Variable, ops
 
 from tests.layers import weights
-from tests.layers.agreement import arrays, close, same_gradients
+from tests.layers.agreement import Compared, arrays, close
 from tests.reference import transformer
 from tfmrc.layers import RecurrentDecoderBlock, TransformerDecoderBlock
 from tfmrc.testing import run_layer_test
@@ -67,24 +67,13 @@ def reference(v):
 
 @pytest.mark.equation("masque-01")
 def test_values_and_gradients():
-    layer = some(TransformerDecoderBlock)
     inputs = {name: Variable(a) for name, a in arrays(SHAPES).items()}
-
-    def run():
-        return layer(inputs["x"], [inputs["question"], inputs["passages"]], MASKS)
-
-    run()
-    weights.randomise(layer)
-    variables = {**inputs, **weights.named(layer)}
-    values = {name: ops.convert_to_numpy(v).astype(float) for name, v in variables.items()}
-    close(run(), reference(values))
-    mix = np.random.default_rng(1).normal(size=(3, 4, 4)).astype("float32")
-    same_gradients(
-        lambda: ops.sum(run() * mix),
-        variables,
-        lambda v: float((reference(v) * mix).sum()),
-        positions=4,
-    )
+    memories = [inputs["question"], inputs["passages"]]
+    constants = {"x": inputs["x"], "memories": memories, "memory_masks": MASKS}
+    compared = Compared(some(TransformerDecoderBlock), {}, **constants)
+    compared.variables |= inputs
+    compared.values |= {name: ops.convert_to_numpy(v).astype(float) for name, v in inputs.items()}
+    compared.check(reference, positions=4)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from keras import Variable, ops
+from keras import ops
 
 from tests.layers import weights
-from tests.layers.agreement import arrays, close, same_gradients
+from tests.layers.agreement import Compared, arrays, close
 from tests.reference import transformer
 from tfmrc.layers import RecurrentEncoderBlock, TransformerEncoderBlock
 from tfmrc.testing import run_layer_test
@@ -41,19 +41,8 @@ def reference(v):
 @pytest.mark.equation("masque-01")
 def test_values_and_gradients():
     layer = TransformerEncoderBlock(num_heads=2, intermediate_dim=5)
-    x = Variable(arrays({"x": (3, 4, 4)})["x"])
-    layer(x, padding_mask=MASK)
-    weights.randomise(layer)
-    variables = {"x": x, **weights.named(layer)}
-    values = {name: ops.convert_to_numpy(v).astype(float) for name, v in variables.items()}
-    close(layer(x, padding_mask=MASK), reference(values))
-    mix = np.random.default_rng(1).normal(size=(3, 4, 4)).astype("float32")
-    same_gradients(
-        lambda: ops.sum(layer(x, padding_mask=MASK) * mix),
-        variables,
-        lambda v: float((reference(v) * mix).sum()),
-        positions=6,
-    )
+    compared = Compared(layer, arrays({"x": (3, 4, 4)}), padding_mask=MASK)
+    compared.check(reference, positions=6)
 
 
 @pytest.mark.parametrize("kind", KINDS)

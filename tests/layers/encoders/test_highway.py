@@ -1,10 +1,9 @@
 import keras
 import numpy as np
 import pytest
-from keras import Variable, ops
 
 from tests.layers import weights
-from tests.layers.agreement import arrays, close, same_gradients
+from tests.layers.agreement import Compared, arrays
 from tests.reference import basic
 from tfmrc.layers import Highway
 from tfmrc.testing import run_layer_test
@@ -24,24 +23,8 @@ def test_layer():
 
 
 def test_values_and_gradients():
-    layer = Highway(num_layers=2)
-    x = Variable(arrays({"x": (2, 3, 4)})["x"])
-    layer(x)
-    weights.randomise(layer)
-    close(layer(x), basic.highway(ops.convert_to_numpy(x), weights.highway(weights.values(layer))))
-    mix = np.random.default_rng(1).normal(size=(2, 3, 4)).astype("float32")
-    same_gradients(
-        lambda: ops.sum(layer(x) * mix),
-        {"x": x, **weights.named(layer)},
-        lambda v: float((basic.highway(v["x"], weights.highway(v)) * mix).sum()),
-    )
-
-
-def test_dropout_acts_in_training_alone():
-    layer = Highway(dropout=0.5)
-    x = np.ones((1, 200), "float32")
-    np.testing.assert_array_equal(layer(x), layer(x, training=False))
-    assert not np.allclose(layer(x, training=True), layer(x))
+    compared = Compared(Highway(num_layers=2), arrays({"x": (2, 3, 4)}))
+    compared.check(lambda v: basic.highway(v["x"], weights.highway(v)))
 
 
 @pytest.mark.parametrize("initializer", [0.02, keras.initializers.RandomNormal(stddev=0.3)])

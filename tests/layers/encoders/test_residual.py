@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
-from keras import Variable, ops
 
 from tests.layers import weights
-from tests.layers.agreement import arrays, close, same_gradients
+from tests.layers.agreement import Compared, arrays
 from tests.reference import basic
 from tfmrc.layers import Residual
 from tfmrc.testing import run_layer_test
@@ -30,19 +29,7 @@ def test_layer():
 
 @pytest.mark.equation("masque-01")
 def test_values_and_gradients():
-    layer = Residual()
-    inputs = {name: Variable(a) for name, a in arrays({"x": (2, 5), "change": (2, 5)}).items()}
-    layer(**inputs)
-    weights.randomise(layer)
-    variables = {**inputs, **weights.named(layer)}
-    values = {name: ops.convert_to_numpy(v).astype(float) for name, v in variables.items()}
-    close(layer(**inputs), reference(values))
-    mix = np.random.default_rng(1).normal(size=(2, 5)).astype("float32")
-    same_gradients(
-        lambda: ops.sum(layer(**inputs) * mix),
-        variables,
-        lambda v: float((reference(v) * mix).sum()),
-    )
+    Compared(Residual(), arrays({"x": (2, 5), "change": (2, 5)})).check(reference)
 
 
 def test_dropout_falls_on_the_change_and_not_on_what_goes_round():

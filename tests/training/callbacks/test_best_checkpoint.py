@@ -58,9 +58,8 @@ def test_nan_is_never_best(path):
 
 
 def test_averages_are_what_is_kept(path):
-    weight, best, _ = run(
-        path, [1, 0], training.AdamW(0.1, weight_decay=None, ema_momentum=0.5), mode="max"
-    )
+    optimizer = training.AdamW(0.1, weight_decay=None, use_ema=True, ema_momentum=0.5)
+    weight, best, _ = run(path, [1, 0], optimizer, mode="max")
     averages_at_epoch_0 = weight
     model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False)])
     model.load_weights(path)

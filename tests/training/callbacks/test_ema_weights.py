@@ -53,7 +53,7 @@ def test_weights_without_an_average_stay():
     inputs = keras.Input((2,))
     frozen = keras.layers.Dense(2, trainable=False)
     model = keras.Model(inputs, keras.layers.Dense(1)(frozen(inputs)))
-    model.compile(training.AdamW(0.1), "mse", run_eagerly=True)
+    model.compile(training.AdamW(0.1, use_ema=True), "mse", run_eagerly=True)
     before, kernel = weights(model), weights(frozen)
     with training.ema_weights(model):
         assert_equal(weights(model), before)

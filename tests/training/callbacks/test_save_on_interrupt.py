@@ -39,7 +39,7 @@ def fit(folder, *callbacks):
     keras.utils.set_random_seed(2)
     inputs = keras.Input((3,))
     model = keras.Model(inputs, keras.layers.Dense(1)(inputs))
-    model.compile(training.AdamW(0.1, use_ema=True), "mse", run_eagerly=True)
+    model.compile(training.AdamW(0.1, use_ema=True, ema_momentum=0.9), "mse", run_eagerly=True)
     x = np.random.default_rng(0).normal(size=(2 * STEPS, 3))
     run = training.callbacks(folder, every_steps=None)
     previous = signal.getsignal(signal.SIGINT)

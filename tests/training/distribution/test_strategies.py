@@ -26,6 +26,11 @@ def test_two_replicas_train_like_one(toy, kind):
         np.testing.assert_allclose(two[name], value, rtol=1e-5, atol=1e-6, err_msg=name)
 
 
+def test_two_replicas_train_on_the_passes_of_a_preprocessors_dataset(toy):
+    """Keras looks at a batch before it trains replicas, and begins iterations that it drops."""
+    np.testing.assert_allclose(toy["documented two"], toy["documented one"], rtol=1e-5, atol=1e-6)
+
+
 def test_an_evaluation_on_two_replicas_before_any_training(toy):
     x = np.arange(16.0).reshape(8, 2) % 5.0
     single = x @ [1.0, -2.0] + 0.5

@@ -4,8 +4,8 @@ import pytest
 import tensorflow as tf
 
 from tests.training.adam_reference import AdamReference
-from tfmrc.training import SGD, AdamW, LossScale
-from tfmrc.training.optimizers.adamw import clip_by_global_norm
+from tfmrc.training import SGD, Adamax, AdamW, LossScale
+from tfmrc.training.optimizers.updates import clip_by_global_norm
 from tfmrc.training.schedules.warmup_cosine import warmup_cosine
 
 SHAPES = {"kernel": (3, 4), "bias": (4,), "gamma": (4,), "table": (6, 2), "copy_bias": (2,)}
@@ -34,7 +34,7 @@ def averages(optimizer):
 def test_eight_updates_against_float64(rng, scale):
     values, variables = make(rng)
     schedule = warmup_cosine(0.05, 3, 10)
-    optimizer = AdamW(schedule, weight_decay=0.1, ema_momentum=0.9)
+    optimizer = AdamW(schedule, weight_decay=0.1, use_ema=True, ema_momentum=0.9)
     reference = AdamReference(
         values,
         lambda t: float(0.05 * t / 3 if t < 3 else 0.025 * (1 + np.cos(np.pi * (t - 3) / 7))),
@@ -76,7 +76,8 @@ def test_an_embedding_trained_by_fit_equals_the_reference(rng):
     ids = np.array([[1, 1, 2], [3, 1, 1]])
     target = rng.normal(size=(2, 3, 2)).astype("float32") * 10
     model = keras.Sequential([keras.Input((3,)), keras.layers.Embedding(5, 2)])
-    model.compile(AdamW(0.1, weight_decay=0.0, ema_momentum=0.5, clip_norm=0.5), "mse")
+    averaged = {"use_ema": True, "ema_momentum": 0.5}
+    model.compile(AdamW(0.1, weight_decay=0.0, clip_norm=0.5, **averaged), "mse")
     start = model.get_weights()[0]
     reference = AdamReference(
         {"table": start}, lambda t: 0.1, decay=0.0, spared=set(), clip=0.5, momentum=0.5
@@ -151,3 +152,26 @@ def test_accumulated_gradients_over_epochs_of_unknown_length():
         model.fit(each, epochs=3, verbose=0)
         weights.append(model.get_weights()[0])
     np.testing.assert_array_equal(*weights)
+
+
+@pytest.mark.parametrize("kind", [AdamW, SGD, Adamax])
+@pytest.mark.parametrize(("momentum", "is_ripe"), [(0.9995, False), (0.5, True)])
+def test_an_average_that_is_nearly_the_first_weights_is_not_left(kind, momentum, is_ripe, recwarn):
+    weight = keras.Variable([1.0, -2.0], name="kernel")
+    optimizer = kind(0.1, use_ema=True, ema_momentum=momentum)
+    for _ in range(5):
+        optimizer.apply([keras.ops.array([0.3, 0.1])], [weight])
+    trained, (average,) = weight.numpy(), averages(optimizer)
+    optimizer.finalize_variable_values([weight])
+    np.testing.assert_array_equal(weight.numpy(), average.numpy() if is_ripe else trained)
+    assert any("100% those of the first update" in str(w.message) for w in recwarn) != is_ripe
+
+
+def test_without_an_update_the_weights_stay():
+    """Fewer batches than are accumulated: the averages are still 0."""
+    weight = keras.Variable([1.0, -2.0], name="kernel")
+    optimizer = AdamW(0.1, use_ema=True, ema_momentum=0.1, gradient_accumulation_steps=3)
+    optimizer.apply([keras.ops.array([0.3, 0.1])], [weight])
+    with pytest.warns(UserWarning, match="After 0 updates"):
+        optimizer.finalize_variable_values([weight])
+    np.testing.assert_array_equal(weight.numpy(), [1.0, -2.0])

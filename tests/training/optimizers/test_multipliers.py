@@ -19,7 +19,7 @@ def test_each_variable_moves_at_its_own_rate() -> None:
 def test_weight_decay_and_a_schedule() -> None:
     variables = [keras.Variable(value, name=name) for value, name in zip(START, "abc", strict=True)]
     halves = keras.optimizers.schedules.ExponentialDecay(1.0, 1, 0.5)
-    options = {"weight_decay": 0.5, "clip_norm": None, "use_ema": False}
+    options = {"weight_decay": 0.5, "clip_norm": None}
     optimizer = AdamW(halves, learning_rate_multipliers={"a": 0.2}, **options)
     for _ in range(2):
         optimizer.apply([np.zeros_like(value) for value in START], variables)
@@ -45,7 +45,18 @@ def test_part_of_the_configuration(kind) -> None:
     assert kind().learning_rate_multipliers == {}
 
 
-def test_accumulated_gradients_are_not_clipped_in_parts() -> None:
-    assert SGD(gradient_accumulation_steps=2).gradient_accumulation_steps == 2
-    with pytest.raises(ValueError, match="use one of the two. .*gradient_accumulation_steps=2"):
-        SGD(clip_norm=1.0, gradient_accumulation_steps=2)
+@pytest.mark.parametrize("batches", [2, 3])
+def test_accumulated_gradients_update_as_one_batch(batches) -> None:
+    """Weights and averages, with a clipped norm, a decay and rates of variables."""
+    for one, many in zip(updated(RATES), updated(RATES, batches=batches), strict=True):
+        np.testing.assert_allclose(many, one, rtol=1e-6)
+
+
+def test_accumulated_gradients_of_sgd_are_clipped_as_one() -> None:
+    variables = [keras.Variable(value, name=name) for value, name in zip(START, "abc", strict=True)]
+    optimizer = SGD(0.5, 0.0, False, clip_norm=1.0, gradient_accumulation_steps=2)
+    for share in (0.0, 2.0):
+        optimizer.apply([share * gradient for gradient in GRADIENTS], variables)
+    norm = np.linalg.norm(np.concatenate(GRADIENTS))
+    for start, variable, gradient in zip(START, variables, GRADIENTS, strict=True):
+        np.testing.assert_allclose(variable.numpy(), start - 0.5 * gradient / norm, rtol=1e-6)

@@ -1,14 +1,15 @@
 """Batches of examples for `model.fit`, as a `tf.data.Dataset`."""
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import count
 from typing import Any, Protocol
 
 import numpy as np
 import tensorflow as tf
 
 from tfmrc.data.batching.sampler import WINDOW, BatchSampler
-from tfmrc.data.batching.training_example import Source, TrainingExample
+from tfmrc.data.batching.training_example import Examples, TrainingExample
+from tfmrc.data.example import Example
 from tfmrc.text import layout
 from tfmrc.utils.memory import reuse_freed_memory
 
@@ -42,7 +43,7 @@ class BatchMaker(Protocol):
 
 
 def make_dataset(
-    examples: Source,
+    examples: Examples,
     preprocessor: BatchMaker,
     batch_size: int,
     *,
@@ -66,8 +67,9 @@ def make_dataset(
     - ``repeat=True``: an infinite number of passes, each in its own order. A run that is resumed
       with ``start_step=n`` gets exactly the batches that an uninterrupted run gets after n steps.
       Use it with ``steps_per_epoch`` (``num_steps`` counts the steps of a pass).
-    - ``repeat=False``: one pass per iteration over the dataset. With ``shuffle``, the n-th
-      iteration has the order of the n-th pass. (`model.fit` starts one iteration before training.)
+    - ``repeat=False``: one pass per iteration over the dataset. With ``shuffle``, an iteration has
+      the order of the n-th pass if n passes were read to their last batch before. Who looks at some
+      batches, as Keras does before it trains several replicas, does not change the next pass.
 
     A list is shuffled as a whole. A stream is never held in memory: it is shuffled within windows
     of ``window`` batches. With ``bucket``, the records of a window are sorted by the number of
@@ -95,15 +97,16 @@ def make_dataset(
         annotate: callable. Maps the records of a batch to the strings `[B]` that
             ``preprocessor.annotations`` names, such as a tagger's tags. Default: None.
         static_shapes: bool. Whether to pad all batches to the largest lengths, so that XLA and the
-            JAX backend compile the model once (see `tfmrc.text.layout.static_shapes`).
-            Default: False.
+            JAX backend compile the model once (see `tfmrc.text.layout.static_shapes`). With
+            ``shuffle``, a last, smaller batch is filled with empty records, whose weights are 0;
+            without, as for `predict`, it is a second shape. Default: False.
 
     Returns:
         The prefetched dataset. Its cardinality is known for lists.
 
     Raises:
-        ValueError: A size is not positive, a style is not one of ``preprocessor``, ``start_step``
-            is given without ``repeat``, or a list has no batch.
+        ValueError: If a style is not one of ``preprocessor``, ``start_step`` is given without
+            ``repeat``, or a list has no batch.
 
     Example:
 
@@ -145,33 +148,76 @@ def make_dataset(
             "needs another seed or share. Received: "
             f"examples={examples!r:.60}, batch_size={batch_size}, drop_remainder={drop_remainder}"
         )
-    passes = count()
+    counts = not repeat and (shuffle or randomize_oov_buckets)  # else all passes are alike
+    passes = _Passes(batches, batch_size, seed if randomize_oov_buckets else None, annotate)
+    if static_shapes and shuffle:
+        passes.filler = TrainingExample(Example("", "", ()), selected[0], "")
     signature = dict(_SIGNATURE)
     if annotate is not None:
         signature |= {name: tf.TensorSpec([None], tf.string) for name in annotate([])}
-
-    def generate() -> Iterator[dict[str, Any]]:
-        reuse_freed_memory()  # in each pass, since each makes the operation anew
-        number = 0 if repeat else next(passes)
-        result = batches.forever(start_step) if repeat else batches.of_pass(number)
-        for step, batch in enumerate(result, start_step):
-            rotation = np.zeros(len(batch), np.int32)
-            if randomize_oov_buckets:
-                rng = np.random.default_rng([seed, number, step])
-                rotation = rng.integers(2**31 - 1, size=len(batch), dtype=np.int32)
-            extra = {} if annotate is None else annotate(batch)
-            yield strings(batch) | {"rotation": rotation} | extra
-
-    dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)
+    dataset = tf.data.Dataset.from_generator(
+        functools.partial(passes.generate, start_step if repeat else None),
+        output_signature=(signature, tf.TensorSpec([], tf.int64)),
+    )
     # A preprocessor is graph code, as in an export; to convert it would take a second each start.
     batch = layout.static_shapes()(preprocessor.batch) if static_shapes else preprocessor.batch
-    to_batch = tf.autograph.experimental.do_not_convert(batch)
+    convert = tf.autograph.experimental.do_not_convert
+    to_batch = convert(lambda texts, number: (batch(texts), number) if counts else batch(texts))
     dataset = dataset.map(to_batch, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
     steps = batches.num_steps
     if steps is not None:
         size = tf.data.INFINITE_CARDINALITY if repeat else steps
         dataset = dataset.apply(tf.data.experimental.assert_cardinality(size))
-    return dataset.prefetch(tf.data.AUTOTUNE)
+    dataset = dataset.prefetch(tf.data.AUTOTUNE)
+    return dataset.map(convert(passes.deliver)) if counts else dataset
+
+
+class _Passes:
+    """The strings of the batches of each pass. A pass counts when its last batch is delivered."""
+
+    def __init__(
+        self,
+        batches: BatchSampler,
+        batch_size: int,
+        rotation_seed: int | None,
+        annotate: Annotate | None,
+    ) -> None:
+        self.batches, self.batch_size = batches, batch_size
+        self.rotation_seed, self.annotate = rotation_seed, annotate
+        self.filler: TrainingExample | None = None  # fills the last batch
+        self.finished = 0
+
+    def generate(self, start_step: int | None) -> Iterator[tuple[dict[str, Any], int]]:
+        """Yields the strings of each batch, and the number of passes that end before or with it.
+
+        Args:
+            start_step: int or None. The first step of all passes; None for a single pass, the next.
+        """
+        reuse_freed_memory()  # in each pass, since each makes the operation anew
+        number, step = (self.finished, 0) if start_step is None else (0, start_step)
+        forever, of_pass = self.batches.forever, self.batches.of_pass
+        batches = of_pass(number) if start_step is None else forever(step)
+        batch = next(batches, None)
+        while batch is not None:
+            after = next(batches, None)
+            if self.filler is not None:
+                batch = [*batch, *[self.filler] * (self.batch_size - len(batch))]
+            rotation = np.zeros(len(batch), np.int32)
+            if self.rotation_seed is not None:
+                rng = np.random.default_rng([self.rotation_seed, number, step])
+                rotation = rng.integers(2**31 - 1, size=len(batch), dtype=np.int32)
+            extra = {} if self.annotate is None else self.annotate(batch)
+            yield strings(batch) | {"rotation": rotation} | extra, number + (after is None)
+            batch, step = after, step + 1
+
+    def deliver(self, batch: Any, number: tf.Tensor) -> Any:
+        """Returns a batch in the graph, and notes how many passes end before or with it."""
+
+        def note(number: np.ndarray) -> None:
+            self.finished = max(self.finished, int(number))
+
+        with tf.control_dependencies([tf.numpy_function(note, [number], [])]):
+            return tf.nest.map_structure(tf.identity, batch)
 
 
 def strings(batch: Sequence[TrainingExample]) -> dict[str, Any]:
@@ -240,7 +286,7 @@ def padding_share(dataset: tf.data.Dataset, steps: int | None = None) -> dict[st
         without such names, as those of an extractive reader, have ``all`` alone, 0.
 
     Raises:
-        ValueError: The dataset is infinite and ``steps`` is None.
+        ValueError: If the dataset is infinite and ``steps`` is None.
 
     Example:
 

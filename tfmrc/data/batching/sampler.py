@@ -5,7 +5,7 @@ from itertools import islice
 
 import numpy as np
 
-from tfmrc.data.batching.training_example import Source, TrainingExample, records
+from tfmrc.data.batching.training_example import Examples, TrainingExample, records
 
 WINDOW = 100
 """Number of batches per window, within which records are shuffled and sorted by length."""
@@ -45,7 +45,7 @@ class BatchSampler:
 
     def __init__(
         self,
-        examples: Source,
+        examples: Examples,
         styles: Sequence[str],
         batch_size: int,
         *,

@@ -7,11 +7,11 @@ from tfmrc.data.example import Example
 from tfmrc.data.formats.tables import read_table
 from tfmrc.data.transforms.exact_spans import with_exact_spans
 
-Source = Iterable[Any] | Callable[[], Iterable[Any]]
+Examples = Iterable[Any] | Callable[[], Iterable[Any]]
 """Examples or records: a list, an `ExampleStream`, or a callable that returns an iterable."""
 
 
-def examples_of(source: Source, style: str = "span", with_spans: bool = False) -> Source:
+def examples_of(source: Examples, style: str = "span", with_spans: bool = False) -> Examples:
     """Returns the examples of a list of dicts with the columns of a table; others as they are.
 
     Args:
@@ -86,7 +86,7 @@ def records(
 
 
 def num_steps(
-    examples: Source, batch_size: int, styles: Sequence[str], *, drop_remainder: bool = False
+    examples: Examples, batch_size: int, styles: Sequence[str], *, drop_remainder: bool = False
 ) -> int:
     """Counts the batches of a pass. Reads the examples once.
 

@@ -45,7 +45,7 @@ class LexiconEncoding(Layer):
         Passage `[B, n, units]` and question `[B, m, units]`.
 
     Raises:
-        ValueError: Tags are missing, or given without `num_pos` or `num_ner`.
+        ValueError: If tags are missing, or given without `num_pos` or `num_ner`.
 
     Example:
         >>> import numpy as np

@@ -35,7 +35,7 @@ class WordEmbedding(Layer):
         `[..., dim]`, or `[..., num_rows]` with `num_rows`, in the compute dtype.
 
     Raises:
-        ValueError: Outside a graph, an id is negative or not below `vocabulary_size`.
+        ValueError: If an id is negative or not below `vocabulary_size`, outside a graph.
 
     Example:
         >>> import numpy as np

@@ -73,7 +73,7 @@ class BidirectionalLSTM(Layer):
         `[..., units]`): forward after the last real word, backward after the first word.
 
     Raises:
-        ValueError: `initial_state` is given to a layer that is not causal.
+        ValueError: If `initial_state` is given to a layer that is not causal.
 
     Example:
         >>> import numpy as np

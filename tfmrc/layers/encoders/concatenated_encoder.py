@@ -51,7 +51,7 @@ class ConcatenatedEncoder(Layer):
         `[B, n, len(blocks) * hidden_dim]`.
 
     Raises:
-        ValueError: A block is unknown, there is no block, or `hidden_dim` cannot be halved.
+        ValueError: If a block is unknown, there is no block, or `hidden_dim` cannot be halved.
 
     Example:
         >>> import numpy as np

@@ -71,7 +71,7 @@ class Dropout(Layer):
         A tensor of the shape and dtype of `inputs`.
 
     Raises:
-        ValueError: `rate` is outside [0, 1).
+        ValueError: If `rate` is outside [0, 1).
 
     Example:
 
@@ -105,7 +105,7 @@ class Dropout(Layer):
 
 
 def seed_dropout(layers: Iterable[Any], seed: int | None) -> None:
-    """Derives the seeds of dropout without a seed of its own from one; leaves them with None."""
+    """Derives the seeds of dropout layers that have none from one seed; None leaves them random."""
     own = [x for x in layers if isinstance(x, Dropout) and x.seed is None]
     for number, layer in enumerate(own):
         if seed is not None and layer.seed_generator is not None:

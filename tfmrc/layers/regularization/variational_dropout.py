@@ -30,7 +30,7 @@ class VariationalDropout(Dropout):
         `[..., n, d]`.
 
     Raises:
-        ValueError: `rate` is outside [0, 1).
+        ValueError: If `rate` is outside [0, 1).
 
     Example:
         >>> import numpy as np

@@ -91,7 +91,7 @@ class BestCheckpoint(keras.callbacks.Callback):
         """Restores what `get_state` returned.
 
         Raises:
-            ValueError: The file of the best weights is missing.
+            ValueError: If the file of the best weights is missing.
         """
         if state["best_epoch"] is not None and not self.path.is_file():
             raise ValueError(

@@ -58,7 +58,8 @@ def ema_weights(model: keras.Model) -> Iterator[keras.Model]:
     >>> from tfmrc import training
     >>> model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False)])
     >>> model.set_weights([np.array([[1.0]])])
-    >>> model.compile(training.AdamW(0.1, weight_decay=None, ema_momentum=0.5), "mse")
+    >>> model.compile(
+    ...     training.AdamW(0.1, weight_decay=None, use_ema=True, ema_momentum=0.5), "mse")
     >>> _ = [model.train_on_batch(np.ones((1, 1)), np.zeros((1, 1))) for _ in range(2)]
     >>> with training.ema_weights(model):
     ...     print(round(float(model(np.ones((1, 1)))[0, 0]), 3))

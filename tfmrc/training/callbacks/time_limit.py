@@ -81,7 +81,7 @@ class TimeLimit(keras.callbacks.Callback):
             self.model.stop_training = True
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        if self._step_began is not None:  # what lies between the epochs is no step
+        if self._step_began is not None:  # ignore the gap between epochs
             self._step_began = time.monotonic()
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import keras
 
 from tfmrc.ops.replica import register_replica_id
+from tfmrc.ops.typing import Tensor
 
 
 def _on_tensorflow() -> bool:
@@ -27,13 +28,22 @@ def tensorflow_replica_id() -> Any:
     return context.replica_id_in_sync_group
 
 
-def sum_over_replicas(grads: Sequence[Any]) -> tuple[list[Any], int]:
-    """Makes gradients dense and sums them over the replicas.
+def dense(grads: Sequence[Tensor]) -> list[Tensor]:
+    """Returns gradients with `tf.IndexedSlices` as dense tensors, and None for None."""
+    if not _on_tensorflow():
+        return list(grads)
+    import tensorflow as tf
+
+    return [None if g is None else tf.convert_to_tensor(g) for g in grads]
+
+
+def sum_over_replicas(grads: Sequence[Tensor]) -> tuple[list[Tensor], int]:
+    """Returns the sums of gradients over the replicas.
 
     On other backends than TensorFlow and outside a strategy, the sum is the gradient itself.
 
     Args:
-        grads: list. Gradients, including `tf.IndexedSlices` and None.
+        grads: list. Dense gradients or None.
 
     Returns:
         The gradients, the same on every replica, None for None; and the number of replicas.
@@ -42,13 +52,12 @@ def sum_over_replicas(grads: Sequence[Any]) -> tuple[list[Any], int]:
         return list(grads), 1
     import tensorflow as tf
 
-    dense = [None if g is None else tf.convert_to_tensor(g) for g in grads]
     context = tf.distribute.get_replica_context()
     if context is None or context.num_replicas_in_sync == 1:
-        return dense, 1
-    present = [g for g in dense if g is not None]
+        return list(grads), 1
+    present = [g for g in grads if g is not None]
     summed = iter(context.all_reduce(tf.distribute.ReduceOp.SUM, present)) if present else iter(())
-    return [None if g is None else next(summed) for g in dense], context.num_replicas_in_sync
+    return [None if g is None else next(summed) for g in grads], context.num_replicas_in_sync
 
 
 def register() -> None:

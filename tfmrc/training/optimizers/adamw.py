@@ -1,4 +1,4 @@
-"""Adam with decoupled weight decay, one gradient norm for all replicas and a moving average."""
+"""Adam with decoupled weight decay, one gradient norm for all replicas and moving averages."""
 
 import re
 from collections.abc import Sequence
@@ -7,9 +7,9 @@ from typing import Any
 import keras
 from keras import ops
 
-from tfmrc.training.distribution.replicas import sum_over_replicas
 from tfmrc.training.optimizers import updates
-from tfmrc.training.optimizers.multipliers import LearningRateMultipliers
+from tfmrc.training.optimizers.averages import Averages
+from tfmrc.training.optimizers.mixin import OptimizerMixin
 from tfmrc.utils import keras_private
 
 # The last part of a variable's path: biases, and the gain and shift of normalisation layers.
@@ -17,7 +17,7 @@ NO_DECAY = r"(^|_)(bias|gamma|beta|scale)$"
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class LeanAdam(keras.optimizers.Adam):
+class LeanAdam(Averages, keras.optimizers.Adam):
     """Keras' Adam with few operations: the graph of a training step is built sooner.
 
     What is the same for all variables is computed once per update: the corrections of the moments
@@ -46,37 +46,21 @@ class LeanAdam(keras.optimizers.Adam):
         rate = ops.cast(learning_rate, "float32") * self._correction
         updates.adam(variable, m, v, gradient, rate, *self._numbers)
 
-    def _update_model_variables_moving_average(self, trainable_variables: Sequence[Any]) -> None:
-        if not self.use_ema:
-            return
-        # The averages begin with 0 and are the weights themselves after the first update.
-        rest = 1 - ops.cast(ops.not_equal(self.iterations, 0), "float32") * self.ema_momentum
-        averages = keras_private.ema_variables(self)
-        for variable, average in zip(trainable_variables, averages, strict=True):
-            if average is not None:
-                updates.descend(average, rest, average - variable)
-
-    def finalize_variable_values(self, var_list: Sequence[Any]) -> None:
-        """Leaves the averages in the weights when `fit` ends, if there are any."""
-        super().finalize_variable_values(var_list)
-        for variable in var_list if self.use_ema else ():
-            # On JAX it is the average's own memory, which the next `fit` must not give up twice.
-            variable.assign(ops.copy(variable))
-
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class AdamW(LearningRateMultipliers, LeanAdam):
+class AdamW(OptimizerMixin, LeanAdam):
     """Adam, decoupled weight decay, clipping by the global norm, moving average of the weights.
 
     One update, with `t` counting from 1, `lr` the learning rate of this update, `n` replicas:
 
         g = sum over replicas of the replica's gradient     (its loss is divided by n already)
+        g = mean of the g of `gradient_accumulation_steps` batches
         g = g * clip_norm / max(|g|, clip_norm)             |g| over all variables together
         p = p - lr * weight_decay * p                       not for biases and normalisation
         m = beta_1 * m + (1 - beta_1) * g
         v = beta_2 * v + (1 - beta_2) * g * g
         p = p - lr * sqrt(1 - beta_2^t) / (1 - beta_1^t) * m / (sqrt(v) + epsilon)
-        a = ema_momentum * a + (1 - ema_momentum) * p       a = p after the first update
+        a = ema_momentum * a + (1 - ema_momentum) * p       with `use_ema`; first a = p
 
     Differences from Keras' Adam with the same arguments:
 
@@ -89,8 +73,12 @@ class AdamW(LearningRateMultipliers, LeanAdam):
       name: the last part of the variable's path matches `no_decay` (by default `bias`, `gamma`,
       `beta`, `scale`, alone or after an underscore, such as `attention_bias`). The pattern is part
       of the configuration and is saved.
-    - The moving average is on by default. When `model.fit` ends, the model has the averaged
-      weights; `tfmrc.training.ema_weights` swaps them in before that.
+    - With `use_ema` the model has the averaged weights when `model.fit` ends, as in Keras, unless
+      these are still more than half the weights after the first update (a warning says so).
+      `tfmrc.training.ema_weights` swaps them in before that.
+    - With `gradient_accumulation_steps` clipping, decay, rates and averages are those of one update
+      with the joined batch. As in Keras, a schedule counts batches. Batches of different sizes have
+      the same share in the mean.
     - `learning_rate_multipliers` sets separate learning rates, for instance for a pretrained
       encoder (`tfmrc.encoders.learning_rate_multipliers`): `lr` above is then the learning rate
       times the variable's factor, also in the weight decay.
@@ -109,10 +97,12 @@ class AdamW(LearningRateMultipliers, LeanAdam):
             Default: 1.0.
         no_decay: str. Regular expression, searched in the last part of a variable's path.
             Default: `"(^|_)(bias|gamma|beta|scale)$"`.
-        use_ema: bool. Whether to keep the moving average. Default: True.
+        use_ema: bool. Whether to keep the moving average. Default: False.
         ema_momentum: float. Decay of the moving average. Default: 0.9995.
         loss_scale_factor: float or None. A fixed factor of the loss, by which the gradients are
             divided before they are clipped. For float16, Keras wraps the optimizer itself.
+            Default: None.
+        gradient_accumulation_steps: int or None. Number of batches per update; None for one.
             Default: None.
         learning_rate_multipliers: dict or None. Factors of the learning rate by regular expression,
             searched in a variable's path; the first match is used. None for one rate.
@@ -143,9 +133,10 @@ class AdamW(LearningRateMultipliers, LeanAdam):
         weight_decay: float | None = 0.01,
         clip_norm: float | None = 1.0,
         no_decay: str = NO_DECAY,
-        use_ema: bool = True,
+        use_ema: bool = False,
         ema_momentum: float = 0.9995,
         loss_scale_factor: float | None = None,
+        gradient_accumulation_steps: int | None = None,
         learning_rate_multipliers: dict[str, float] | None = None,
         name: str = "adamw",
     ) -> None:
@@ -158,11 +149,11 @@ class AdamW(LearningRateMultipliers, LeanAdam):
             use_ema=use_ema,
             ema_momentum=ema_momentum,
             loss_scale_factor=loss_scale_factor,
+            gradient_accumulation_steps=gradient_accumulation_steps,
             name=name,
         )
-        self.clip_norm = clip_norm or None
         self.no_decay = no_decay
-        self.set_multipliers(learning_rate_multipliers)
+        self.set_options(clip_norm, learning_rate_multipliers)
 
     def build(self, variables: Sequence[keras.Variable]) -> None:
         """Creates the moments and averages, and determines the variables that are decayed."""
@@ -181,78 +172,7 @@ class AdamW(LearningRateMultipliers, LeanAdam):
         variables = keras_private.optimizer_variables(self)
         return [v for v in variables if keras_private.uses_weight_decay(self, v)]
 
-    def apply(self, grads: Sequence[Any], trainable_variables: Any = None) -> None:
-        """Updates the variables in a replica's context; one gradient per variable or None."""
-        grads = clip_over_replicas(grads, self.clip_norm, self.loss_scale_factor)
-        super().apply(grads, trainable_variables)
-
     def get_config(self) -> dict[str, Any]:
-        config = super().get_config()
-        for key in (
-            "amsgrad",
-            "clipnorm",
-            "clipvalue",
-            "global_clipnorm",
-            "ema_overwrite_frequency",
-            "gradient_accumulation_steps",
-        ):
-            del config[key]
-        return {
-            **config,
-            "clip_norm": self.clip_norm,
-            "no_decay": self.no_decay,
-            "learning_rate_multipliers": self.learning_rate_multipliers,
-        }
-
-
-def clip_over_replicas(
-    grads: Sequence[Any], clip_norm: float | None, loss_scale_factor: float | None = None
-) -> list[Any]:
-    """Returns the clipped sum of the replicas' gradients, prepared for the sum in Keras.
-
-    Args:
-        grads: list. A replica's gradients; None is passed through.
-        clip_norm: float or None. The largest norm of the sum; None for no clipping.
-        loss_scale_factor: float or None. The factor by which Keras divides the gradients later.
-            Default: None.
-
-    Returns:
-        Dense gradients, divided by the number of replicas.
-    """
-    summed, replicas = sum_over_replicas(list(grads))
-    if clip_norm is not None:
-        # Keras divides by a fixed loss scale later, so the limit is scaled instead.
-        summed = clip_by_global_norm(summed, clip_norm * (loss_scale_factor or 1.0))
-    if replicas > 1:
-        summed = [None if g is None else g / replicas for g in summed]
-    return summed
-
-
-def clip_by_global_norm(grads: Sequence[Any], clip_norm: float) -> list[Any]:
-    """Scales gradients so that their common norm is at most `clip_norm`.
-
-    The norm is taken in float32. Gradients within the limit are returned as they are, bit for
-    bit; a gradient that is not finite makes all of them not finite, so that it is noticed.
-
-    Args:
-        grads: list. Dense tensors; None is passed through.
-        clip_norm: float. The largest norm.
-
-    Returns:
-        A list as long as `grads`.
-
-    Example:
-
-    >>> import keras
-    >>> from tfmrc.training.optimizers.adamw import clip_by_global_norm
-    >>> first, nothing, second = clip_by_global_norm(
-    ...     [keras.ops.array([3.0]), None, keras.ops.array([4.0])], 1.0)
-    >>> [round(float(first[0]), 3), nothing, round(float(second[0]), 3)]
-    [0.6, None, 0.8]
-    """
-    squares = [updates.squared_norm(g) for g in grads if g is not None]
-    if not squares:
-        return list(grads)
-    norm = ops.sqrt(ops.sum(ops.stack(squares)))
-    scale = clip_norm / ops.maximum(norm, clip_norm)
-    return [None if g is None else g * ops.cast(scale, g.dtype) for g in grads]
+        config = super().get_config() | {"no_decay": self.no_decay}
+        fixed = ("amsgrad", "clipnorm", "clipvalue", "global_clipnorm", "ema_overwrite_frequency")
+        return {name: value for name, value in config.items() if name not in fixed}

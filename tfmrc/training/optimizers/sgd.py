@@ -1,16 +1,14 @@
 """Gradient descent with momentum, and one gradient norm for all replicas."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import keras
 
-from tfmrc.training.optimizers.adamw import clip_over_replicas
-from tfmrc.training.optimizers.multipliers import LearningRateMultipliers
+from tfmrc.training.optimizers.mixin import OptimizerMixin
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class SGD(LearningRateMultipliers, keras.optimizers.SGD):
+class SGD(OptimizerMixin, keras.optimizers.SGD):
     """Keras' SGD, with the gradient clipped after its sum over the replicas.
 
     Keras clips each replica's gradient before the sum, and counts the rows of an embedding's
@@ -25,10 +23,8 @@ class SGD(LearningRateMultipliers, keras.optimizers.SGD):
         learning_rate_multipliers: dict or None. Factors of the learning rate by regular expression,
             searched in a variable's path; the first match is used. None for one rate.
             Default: None.
-        **kwargs: further arguments of `keras.optimizers.SGD`.
-
-    Raises:
-        ValueError: If gradients are to be clipped and accumulated.
+        **kwargs: Further arguments of `keras.optimizers.SGD`, such as
+            `gradient_accumulation_steps`, whose mean is clipped.
 
     Example:
 
@@ -53,24 +49,4 @@ class SGD(LearningRateMultipliers, keras.optimizers.SGD):
         **kwargs: Any,
     ) -> None:
         super().__init__(learning_rate, momentum, nesterov, **kwargs)
-        if clip_norm and self.gradient_accumulation_steps:
-            raise ValueError(
-                "`clip_norm` would clip the gradient of each step, not their sum over "
-                "`gradient_accumulation_steps`; use one of the two. Received: "
-                f"clip_norm={clip_norm}, "
-                f"gradient_accumulation_steps={self.gradient_accumulation_steps}"
-            )
-        self.clip_norm = clip_norm or None
-        self.set_multipliers(learning_rate_multipliers)
-
-    def apply(self, grads: Sequence[Any], trainable_variables: Any = None) -> None:
-        """Updates the variables in a replica's context; one gradient per variable or None."""
-        grads = clip_over_replicas(grads, self.clip_norm, self.loss_scale_factor)
-        super().apply(grads, trainable_variables)
-
-    def get_config(self) -> dict[str, Any]:
-        return {
-            **super().get_config(),
-            "clip_norm": self.clip_norm,
-            "learning_rate_multipliers": self.learning_rate_multipliers,
-        }
+        self.set_options(clip_norm, learning_rate_multipliers)

@@ -12,8 +12,10 @@ from typing import Any
 import keras
 from keras import ops
 
+from tfmrc.ops.typing import Tensor
 
-def descend(variable: Any, rate: Any, direction: Any) -> None:
+
+def descend(variable: Any, rate: Tensor, direction: Tensor) -> None:
     """Computes `variable -= rate * direction`.
 
     Args:
@@ -32,13 +34,13 @@ def descend(variable: Any, rate: Any, direction: Any) -> None:
 
 def adam(
     variable: Any,
-    m: Any,
-    v: Any,
-    gradient: Any,
-    rate: Any,
-    beta_1: Any,
-    beta_2: Any,
-    epsilon: Any,
+    m: keras.Variable,
+    v: keras.Variable,
+    gradient: Tensor,
+    rate: Tensor,
+    beta_1: Tensor,
+    beta_2: Tensor,
+    epsilon: Tensor,
 ) -> None:
     """Computes one update of Adam:
 
@@ -82,7 +84,7 @@ def adam(
         variable.assign(variable - rate * m / (ops.sqrt(v) + epsilon))
 
 
-def squared_norm(x: Any) -> Any:
+def squared_norm(x: Tensor) -> Tensor:
     """Returns the sum of squares in float32, a scalar tensor.
 
     Args:
@@ -96,7 +98,37 @@ def squared_norm(x: Any) -> Any:
     return ops.sum(ops.square(x))
 
 
-def after(grads: Sequence[Any]) -> AbstractContextManager[Any]:
+def clip_by_global_norm(grads: Sequence[Tensor], clip_norm: float) -> list[Tensor]:
+    """Scales gradients so that their common norm is at most `clip_norm`.
+
+    The norm is taken in float32. Gradients within the limit are returned as they are, bit for
+    bit; a gradient that is not finite makes all of them not finite, so that it is noticed.
+
+    Args:
+        grads: list. Dense tensors; None is passed through.
+        clip_norm: float. The largest norm.
+
+    Returns:
+        A list as long as `grads`.
+
+    Example:
+
+    >>> import keras
+    >>> from tfmrc.training.optimizers.updates import clip_by_global_norm
+    >>> first, nothing, second = clip_by_global_norm(
+    ...     [keras.ops.array([3.0]), None, keras.ops.array([4.0])], 1.0)
+    >>> [round(float(first[0]), 3), nothing, round(float(second[0]), 3)]
+    [0.6, None, 0.8]
+    """
+    squares = [squared_norm(g) for g in grads if g is not None]
+    if not squares:
+        return list(grads)
+    norm = ops.sqrt(ops.sum(ops.stack(squares)))
+    scale = clip_norm / ops.maximum(norm, clip_norm)
+    return [None if g is None else g * ops.cast(scale, g.dtype) for g in grads]
+
+
+def after(grads: Sequence[Tensor]) -> AbstractContextManager[Any]:
     """Returns a context in which operations wait for the gradients.
 
     In a graph of TensorFlow an operation that needs no data runs also in the step that finds the

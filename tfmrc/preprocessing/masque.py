@@ -80,7 +80,7 @@ class MasquePreprocessor(Preprocessor):
         >>> preprocessor.detokenize(target["target_ids"], source)[0].numpy()
         array([b'Ada Lee'], dtype=object)
 
-    Reference: Nishida et al. 2019, sections 3.1 and 3.3 (V_ext).
+    Reference: Nishida et al. 2019, sections 3.1.1 and 3.4.3 (V_ext).
     """
 
     num_passages: int

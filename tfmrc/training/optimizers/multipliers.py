@@ -1,5 +1,0 @@
-"""Factors of the learning rate per variable."""
-
-from tfmrc.training.optimizers.mixin import LearningRateMultipliers
-
-__all__ = ["LearningRateMultipliers"]

@@ -164,18 +164,20 @@ def test_what_is_unknown_or_unanswerable_has_no_weight(preprocessor):
     assert not np.any(x["passage_ids"][:, 2]), "a missing one is padding"
 
 
-def test_the_last_batch_of_static_shapes_has_empty_records_without_weight(preprocessor):
-    """Two batches, of three records and of one: the mean over the batch is that of the record."""
-    options = {"styles": ["qa"], "shuffle": True, "static_shapes": True}
-    batches = list(preprocessor.dataset(EXAMPLES[:4], 3, **options))
-    assert len({str([a.shape for a in tf.nest.flatten(batch)]) for batch in batches}) == 1
-    x, _, weight = batches[-1]
-    assert not np.any(x["passage_ids"][1:]) and not np.any(x["question_ids"][1:])
-    np.testing.assert_array_equal(weight["decoder"], [3, 0, 0])
-    np.testing.assert_array_equal(weight["classifier"], [3, 0, 0])
-    assert not np.any(weight["ranker"][1:])
-    first, last = preprocessor.dataset(EXAMPLES[:4], 3, styles=["qa"], static_shapes=True)
-    assert len(first[0]["question_ids"]) == 3 and len(last[0]["question_ids"]) == 1
+@pytest.mark.parametrize(
+    ("options", "sizes"),
+    [
+        ({"shuffle": True, "static_shapes": True}, [3, 3]),
+        ({"shuffle": True, "static_shapes": True, "drop_remainder": False}, [3, 3, 1]),
+        ({"static_shapes": True}, [3, 3, 1]),
+        ({"shuffle": True}, [3, 3, 1]),
+        ({"shuffle": True, "static_shapes": True, "batch_size": 9}, [7]),
+    ],
+)
+def test_a_last_smaller_batch_is_dropped_where_it_is_compiled_separately(options, sizes):
+    options = {"batch_size": 3, "styles": ["qa"], **options}
+    dataset = make_dataset(EXAMPLES[:7], Plain(), **options)
+    assert [len(x["question"]) for x, _, _ in dataset] == sizes
 
 
 def test_padding_share_by_hand():

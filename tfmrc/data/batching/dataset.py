@@ -9,7 +9,6 @@ import tensorflow as tf
 
 from tfmrc.data.batching.sampler import WINDOW, BatchSampler
 from tfmrc.data.batching.training_example import Examples, TrainingExample
-from tfmrc.data.example import Example
 from tfmrc.text import layout
 from tfmrc.utils.memory import reuse_freed_memory
 
@@ -51,7 +50,7 @@ def make_dataset(
     shuffle: bool = False,
     seed: int = 0,
     bucket: bool | None = None,
-    drop_remainder: bool = False,
+    drop_remainder: bool | None = None,
     repeat: bool = False,
     start_step: int = 0,
     window: int = WINDOW,
@@ -87,7 +86,9 @@ def make_dataset(
         bucket: bool. Whether to batch records of similar lengths together. Default: None, as
             ``shuffle``: without either the batches have the order of the examples.
         drop_remainder: bool. Whether to drop a last, smaller batch. With a `MirroredStrategy`,
-            every batch size must be a multiple of the number of replicas. Default: False.
+            every batch size must be a multiple of the number of replicas. Default: None, if both
+            ``static_shapes`` and ``shuffle`` are given and the examples fill a batch: a smaller
+            batch would be compiled separately, and each pass drops other records.
         repeat: bool. Whether to repeat the passes infinitely. Default: False.
         start_step: int. Number of batches to skip at the start. Those of a list are not built; a
             stream, whose length is unknown, is read from its beginning. Default: 0.
@@ -97,9 +98,8 @@ def make_dataset(
         annotate: callable. Maps the records of a batch to the strings `[B]` that
             ``preprocessor.annotations`` names, such as a tagger's tags. Default: None.
         static_shapes: bool. Whether to pad all batches to the largest lengths, so that XLA and the
-            JAX backend compile the model once (see `tfmrc.text.layout.static_shapes`). With
-            ``shuffle``, a last, smaller batch is filled with empty records, whose weights are 0;
-            without, as for `predict`, it is a second shape. Default: False.
+            JAX backend compile the model once (see `tfmrc.text.layout.static_shapes`).
+            Default: False.
 
     Returns:
         The prefetched dataset. Its cardinality is known for lists.
@@ -132,6 +132,8 @@ def make_dataset(
             "start_step must be 0 or more, and needs repeat=True: without it every iteration over "
             f"the dataset begins a pass. Received: start_step={start_step}, repeat={repeat}"
         )
+    if drop_remainder is None and not (static_shapes and shuffle):
+        drop_remainder = False
     batches = BatchSampler(
         examples,
         selected,
@@ -149,9 +151,7 @@ def make_dataset(
             f"examples={examples!r:.60}, batch_size={batch_size}, drop_remainder={drop_remainder}"
         )
     counts = not repeat and (shuffle or randomize_oov_buckets)  # else all passes are alike
-    passes = _Passes(batches, batch_size, seed if randomize_oov_buckets else None, annotate)
-    if static_shapes and shuffle:
-        passes.filler = TrainingExample(Example("", "", ()), selected[0], "")
+    passes = _Passes(batches, seed if randomize_oov_buckets else None, annotate)
     signature = dict(_SIGNATURE)
     if annotate is not None:
         signature |= {name: tf.TensorSpec([None], tf.string) for name in annotate([])}
@@ -178,13 +178,10 @@ class _Passes:
     def __init__(
         self,
         batches: BatchSampler,
-        batch_size: int,
         rotation_seed: int | None,
         annotate: Annotate | None,
     ) -> None:
-        self.batches, self.batch_size = batches, batch_size
-        self.rotation_seed, self.annotate = rotation_seed, annotate
-        self.filler: TrainingExample | None = None  # fills the last batch
+        self.batches, self.rotation_seed, self.annotate = batches, rotation_seed, annotate
         self.finished = 0
 
     def generate(self, start_step: int | None) -> Iterator[tuple[dict[str, Any], int]]:
@@ -200,8 +197,6 @@ class _Passes:
         batch = next(batches, None)
         while batch is not None:
             after = next(batches, None)
-            if self.filler is not None:
-                batch = [*batch, *[self.filler] * (self.batch_size - len(batch))]
             rotation = np.zeros(len(batch), np.int32)
             if self.rotation_seed is not None:
                 rng = np.random.default_rng([self.rotation_seed, number, step])

@@ -31,7 +31,8 @@ class BatchSampler:
         shuffle: bool. Whether to shuffle the records. Default: False.
         seed: int. Seed of the shuffling. Default: 0.
         bucket: bool. Whether to batch records of similar lengths together. Default: True.
-        drop_remainder: bool. Whether to drop a last, smaller batch. Default: False.
+        drop_remainder: bool or None. Whether to drop a last, smaller batch; None to drop it unless
+            it is the only one of a list. Default: False.
         window: int. Number of batches per window. Default: 100.
 
     Example:
@@ -52,17 +53,19 @@ class BatchSampler:
         shuffle: bool = False,
         seed: int = 0,
         bucket: bool = True,
-        drop_remainder: bool = False,
+        drop_remainder: bool | None = False,
         window: int = WINDOW,
     ) -> None:
         self._styles = tuple(styles)
         self._batch_size, self._size = batch_size, batch_size * window
         self._shuffle, self._seed, self._bucket = shuffle, seed, bucket
-        self._drop_remainder = drop_remainder
         self._examples = examples
         self._list: list[TrainingExample] | None = None
         if isinstance(examples, Sequence | Iterator):
             self._list = list(records(examples, self._styles))
+        if drop_remainder is None:
+            drop_remainder = self._list is None or len(self._list) >= batch_size
+        self._drop_remainder = drop_remainder
 
     @property
     def num_steps(self) -> int | None:

@@ -11,6 +11,7 @@ from tfmrc.training.optimizers.updates import descend
 from tfmrc.utils import keras_private
 
 
+@keras.saving.register_keras_serializable(package="tfmrc")
 class Averages(keras.optimizers.Optimizer):
     """Mixin of optimizers with `use_ema`: the moving average of the weights.
 

@@ -30,7 +30,7 @@ from tfmrc.data import records
 from tfmrc.evaluation.files.references import answer_references
 from tfmrc.experiments import run_folder
 from tfmrc.experiments.examples.alignment import align_answers
-from tfmrc.experiments.examples.splits import splits
+from tfmrc.experiments.examples.sources import splits
 from tfmrc.experiments.examples.tags import Tags
 from tfmrc.experiments.loaded import open_model
 from tfmrc.experiments.plan import Plan, members

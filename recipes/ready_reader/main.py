@@ -15,7 +15,7 @@ from tfmrc import encoders, experiments, models
 from tfmrc.data import Example, read_squad
 from tfmrc.data.transforms.splits import draw_by_id
 from tfmrc.encoders.presets import packaged
-from tfmrc.experiments.examples.splits import splits
+from tfmrc.experiments.examples.sources import splits
 from tfmrc.experiments.plan import Plan
 from tfmrc.predictors.ready.reader import (
     CARD,

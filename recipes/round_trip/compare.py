@@ -10,7 +10,7 @@ from recipes.round_trip.settings import Settings
 from tfmrc import evaluation, experiments
 from tfmrc.data.transforms.splits import group_number
 from tfmrc.evaluation.files.references import answer_references
-from tfmrc.experiments.examples.splits import splits
+from tfmrc.experiments.examples.sources import splits
 from tfmrc.experiments.loaded import open_model
 from tfmrc.experiments.plan import Plan, members
 from tfmrc.experiments.run_folder import read_json, write_json

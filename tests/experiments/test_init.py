@@ -10,7 +10,7 @@ from tests.running import eagerly
 from tfmrc import cli, experiments
 from tfmrc.data import RecordError
 from tfmrc.experiments.classes import check_experiment
-from tfmrc.experiments.examples.splits import splits
+from tfmrc.experiments.examples.sources import splits
 from tfmrc.experiments.plan import Plan
 
 BIRDS = ("owl", "crow", "kite", "wren", "gull", "swan", "rook", "tern")

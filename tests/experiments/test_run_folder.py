@@ -29,7 +29,6 @@ def test_new_run_holds_its_settings_and_a_marker(tmp_path):
     folder = made(tmp_path / "run")
     assert read_settings(folder / "config.yaml") == EXPERIMENT
     assert folders.is_run(folder)
-    assert folders.run_folder(EXPERIMENT, None) == Path("runs/x")
 
 
 def test_same_settings_go_on_and_may_change_time_report_and_grid(tmp_path):
@@ -199,3 +198,34 @@ def test_a_full_disk_is_said_before_anything_is_written(tmp_path):
     folders.check_room(tmp_path, 1, "training")
     with pytest.raises(OSError, match="training takes .* MiB, and .* MiB are free"):
         folders.check_room(tmp_path, 2**60, "training")
+
+
+def test_a_changed_or_missing_file_is_named(tmp_path):
+    (tmp_path / "b").mkdir()
+    one, two = tmp_path / "train.json", tmp_path / "b" / "train.json"
+    one.write_text("abc")
+    two.write_text("abcd")
+    noted = folders.describe_inputs([one, two])
+    assert noted["train.json"]["bytes"] == 3 and noted["b/train.json"]["bytes"] == 4
+    assert noted["train.json"]["sha256"].startswith("ba7816bf8f01cfea")
+    folders.check_unchanged(noted, folders.describe_inputs([one, two]), tmp_path)
+    two.write_text("abce")
+    with pytest.raises(ValueError, match=r"b/train.json: 4 bytes, sha256 \w{12}, there: 4 bytes"):
+        folders.check_unchanged(noted, folders.describe_inputs([one, two]), tmp_path)
+    with pytest.raises(ValueError, match="b/train.json: no such file, there: 4 bytes"):
+        folders.check_unchanged(noted, folders.describe_inputs([one]), tmp_path)
+
+
+def test_files_of_equal_names_in_folders_of_equal_names(tmp_path):
+    files = [tmp_path / language / "v2" / "train.json" for language in ("de", "en", "fr")]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.write_text(str(file))
+    noted = folders.describe_inputs(files)
+    assert list(noted) == ["train.json", "v2/train.json", "fr/v2/train.json"]
+    for file, name in zip(files, noted, strict=True):
+        before = file.read_text()
+        file.write_text("other questions")
+        with pytest.raises(ValueError, match=f"Received: {name}: 15 bytes"):
+            folders.check_unchanged(noted, folders.describe_inputs(files), tmp_path)
+        file.write_text(before)

@@ -80,6 +80,6 @@ def test_teachers_that_cannot_teach(folder, capsys):
             assert cli.main([*command, *run, "--set", f"training.teacher={teacher}"]) == 1
         return capsys.readouterr().err
 
-    assert "`training.teacher` is not the folder" in refusal("nowhere")
+    assert "`training.teacher` must be the folder" in refusal("nowhere")
     assert "same words, with the same ids" in refusal(folder / "other")
     assert "There is no saved predictor" in refusal(folder)

@@ -12,7 +12,7 @@ from tests.recipes.small_squad import NAMES, squad
 from tests.running import eagerly
 from tfmrc import Predictor, data, models, preprocessing, text
 from tfmrc.experiments import run_folder
-from tfmrc.experiments.examples.splits import splits
+from tfmrc.experiments.examples.sources import splits
 from tfmrc.experiments.plan import Plan, members
 
 WORDS = "who met an owl near the mill . ? what she".split()

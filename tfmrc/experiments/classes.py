@@ -14,7 +14,7 @@ from tfmrc.utils.arguments import (
     unknown_argument,
 )
 
-__all__ = ["Classes", "check_experiment", "classes_of", "find_model_class", "optimizer_class"]
+__all__ = ["Classes", "check_experiment", "classes_of", "find_model_class"]
 
 RESERVED = ("name", "preset")  # settings of `model` that are no arguments
 TAGS = ("lemmas", "pos_tags", "ner_tags")  # arguments of a preprocessor
@@ -28,6 +28,7 @@ class Classes:
     model: Any
     preprocessor: Any
     predictor: Any
+    optimizer: Any = None  # the model class whose optimizer is used
 
     @property
     def only_asks(self) -> bool:
@@ -55,8 +56,9 @@ def classes_of(experiment: Experiment) -> Classes:
     from tfmrc.predictors.registry import find_predictor_class
 
     model_class = find_model_class(str(experiment.model.get("name", "")))
-    predictor = find_predictor_class(model_class)
-    return Classes(model_class, predictor.preprocessor_class, predictor)
+    predictor, other = find_predictor_class(model_class), experiment.training.optimizer_of
+    optimizer = model_class if other is None else find_model_class(other)
+    return Classes(model_class, predictor.preprocessor_class, predictor, optimizer)
 
 
 def find_model_class(name: str) -> Any:
@@ -130,7 +132,7 @@ def check_experiment(experiment: Experiment) -> Classes:
         if name not in (*RESERVED, *known, *KERAS):
             raise ValueError(unknown_argument("model", name, known, value))
     evaluation, options_class = experiment.evaluation, classes.predictor.options_class
-    function = training_function(optimizer_class(experiment, classes))
+    function = training_function(classes.optimizer)
     try:
         check_arguments(classes.preprocessor, experiment.preprocessor, "preprocessor")
         check_arguments(function, settings.optimizer, "training.optimizer")
@@ -140,9 +142,3 @@ def check_experiment(experiment: Experiment) -> Classes:
     except TypeError as error:
         raise ValueError(str(error)) from error
     return classes
-
-
-def optimizer_class(experiment: Experiment, classes: Classes) -> Any:
-    """Returns the model class whose training function makes the optimizer."""
-    other = experiment.training.optimizer_of
-    return classes.model if other is None else find_model_class(other)

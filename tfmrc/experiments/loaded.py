@@ -10,9 +10,8 @@ from typing import Any
 
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.examples.files import data_folder, input_files
-from tfmrc.experiments.examples.splits import splits
+from tfmrc.experiments.examples.sources import splits
 from tfmrc.experiments.examples.tags import Tags
-from tfmrc.experiments.inputs import describe_inputs
 from tfmrc.experiments.plan import Plan, single_run
 from tfmrc.experiments.settings import Experiment, read_settings
 from tfmrc.utils.files import sha256_of
@@ -88,7 +87,8 @@ class Loaded:
         if ranker != TFIDF:
             return f"{digest} {_digest(Path(ranker))}"
         data = data_folder(folders.remembered_data(self.folder), self.settings)
-        counted = describe_inputs(input_files(self.settings, data))  # the words of these files
+        # The words of these files are counted.
+        counted = folders.describe_inputs(input_files(self.settings, data))
         words = sha256(json.dumps(counted, sort_keys=True).encode()).hexdigest()
         return f"{digest} {ranker} {words}"
 

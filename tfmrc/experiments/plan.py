@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.classes import Classes, check_experiment
 from tfmrc.experiments.examples.files import data_folder, input_files
 from tfmrc.experiments.settings import Experiment, Grid, changed
 from tfmrc.utils.arguments import suggestion
+from tfmrc.utils.files import read_json, user_path
 
 __all__ = ["Plan", "is_grid", "members", "plan_of", "single_run", "trained_below"]
 
@@ -47,9 +49,29 @@ class Plan:
         return None if name is None else folders.trained_folder(name)
 
     @property
+    def encoder(self) -> dict[str, Any]:
+        """The options of the pretrained encoder; that of a trained run is loaded."""
+        import tfmrc
+        from tfmrc.models.folder import CONFIG
+
+        if not self.experiment.encoder:
+            return {}
+        options = {"dtype": self.experiment.training.dtype, **self.experiment.encoder}
+        folder = folders.trained_folder(options["preset"])
+        # A folder of KerasHub has files of the same names.
+        if folder is not None and "format" in read_json(folder / CONFIG):
+            options["preset"] = tfmrc.load(folder)
+        return options
+
+    @property
     def seed(self) -> int:
         """The seed of the run."""
         return self.experiment.seed
+
+    @property
+    def keeps(self) -> bool:
+        """True if examples are kept after the first pass over a file."""
+        return not self.experiment.training.stream
 
     @property
     def is_trained(self) -> bool:
@@ -82,7 +104,8 @@ def plan_of(experiment: Experiment, run: str | Path | None, data: str | Path | N
     Raises:
         ValueError: If a name or a file does not exist, or settings contradict each other.
     """
-    plan = Plan(experiment, folders.run_folder(experiment, run), data=data_folder(data, experiment))
+    folder = Path("runs", experiment.name) if run is None else user_path(run)
+    plan = Plan(experiment, folder, data=data_folder(data, experiment))
     plan.check()
     return plan
 

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import count, islice
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from tfmrc.experiments.settings import Experiment, read_settings, write_settings
-from tfmrc.utils.files import user_path, write_text
+from tfmrc.utils.files import sha256_of, user_path, write_text
 from tfmrc.utils.run_imports import CONFIG
 
 MARKER = "run.json"
@@ -35,11 +35,6 @@ _TRAINED = (LOG, TRAINING, PREDICTOR, EVALUATION, "best.weights.h5", "checkpoint
 _KIND = "tfmrc run"
 _OLD = ".old-"
 _BEGUN = {LOCK, f".{MARKER}.part"}  # of a process that was killed before it wrote the marker
-
-
-def run_folder(experiment: Experiment, run: str | Path | None) -> Path:
-    """Returns the run's folder; `runs/NAME` if none is given."""
-    return user_path(run) if run is not None else Path("runs", experiment.name)
 
 
 def is_run(folder: Path) -> bool:
@@ -200,6 +195,56 @@ def remembered_data(folder: Path) -> str | None:
         return None
     data = str(read_json(path, "prepare")["folder"])
     return data if Path(data).is_dir() else None
+
+
+# === What a run was prepared from ===
+
+
+def describe_inputs(files: Iterable[Path]) -> dict[str, dict[str, Any]]:
+    """Returns size and SHA-256 digest of files, by name.
+
+    Args:
+        files: iterable of path. The files.
+
+    Returns:
+        `{name: {"bytes": ..., "sha256": ...}}`. Later ones of equal names include as many of their
+        folders as tell them apart.
+    """
+    facts: dict[str, dict[str, Any]] = {}
+    for file in files:
+        name = file.name
+        for parent in file.parents:
+            if name not in facts:
+                break
+            name = f"{parent.name}/{name}"
+        facts[name] = {"bytes": file.stat().st_size, "sha256": sha256_of(file)}
+    return facts
+
+
+def check_unchanged(
+    noted: dict[str, dict[str, Any]], now: dict[str, dict[str, Any]], folder: Path
+) -> None:
+    """Raises a ValueError if a resumed run would read other files than before.
+
+    Args:
+        noted: dict. Result of `describe_inputs` at the start of the run.
+        now: dict. Its current result.
+        folder: Path. The run's folder, for the message.
+    """
+    for name in {**noted, **now}:
+        before, after = noted.get(name), now.get(name)
+        if before != after:
+            raise ValueError(
+                f"{folder} was started with other data. Pass the same data, --fresh to start again "
+                f"or --run FOLDER for another folder. Received: {name}: {_shown(after)}, there: "
+                f"{_shown(before)}"
+            )
+
+
+def _shown(facts: dict[str, Any] | None) -> str:
+    if facts is None:
+        return "no such file"
+    return f"{facts.get('bytes')} bytes, sha256 {str(facts.get('sha256'))[:12]}"
 
 
 # === The lock ===

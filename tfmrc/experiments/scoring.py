@@ -16,8 +16,8 @@ from tfmrc.data import Example
 from tfmrc.evaluation import Prediction, Reference, Scores, Submission, read_predictions
 from tfmrc.evaluation.files.references import question_references
 from tfmrc.experiments.answering import write_answers
+from tfmrc.experiments.examples.sources import as_sequence, splits
 from tfmrc.experiments.examples.spans import MAX_LENGTH, with_spans
-from tfmrc.experiments.examples.splits import as_sequence, splits
 from tfmrc.experiments.loaded import Loaded
 from tfmrc.experiments.plan import Plan
 from tfmrc.experiments.settings import Evaluation, Experiment, Source

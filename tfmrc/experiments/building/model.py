@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from tfmrc.experiments.classes import RESERVED, optimizer_class
+from tfmrc.experiments.classes import RESERVED
 from tfmrc.experiments.plan import Plan
-from tfmrc.experiments.run_folder import read_json, trained_folder
 from tfmrc.utils.arguments import parameters_of
 
 __all__ = [
@@ -33,17 +32,10 @@ def build_encoder(plan: Plan) -> Any:
     Raises:
         ValueError: If an option does not exist, or the encoder cannot be loaded.
     """
-    if not plan.experiment.encoder:
-        return None
-    import tfmrc
     from tfmrc import encoders
-    from tfmrc.models.folder import CONFIG
 
-    options = {"dtype": plan.experiment.training.dtype, **plan.experiment.encoder}
-    folder = trained_folder(options["preset"])
-    # A folder of KerasHub has files of the same names.
-    if folder is not None and "format" in read_json(folder / CONFIG, "train"):
-        options["preset"] = tfmrc.load(folder)
+    if not (options := plan.encoder):
+        return None
     with _naming("encoder"):
         return encoders.from_preset(**options)
 
@@ -150,7 +142,7 @@ def compile_arguments(plan: Plan, model: Any, steps: int, steps_per_epoch: int) 
             "`training.optimizer_of` has no learning rates for an encoder that is trained. "
             f"Received: training.optimizer_of={settings.optimizer_of!r}"
         )
-    function = training_function(optimizer_class(plan.experiment, plan.classes))
+    function = training_function(plan.classes.optimizer)
     optimizer = function(model=None, **sizes, **settings.optimizer)["optimizer"]
     arguments = training.compile_arguments(model, **sizes)
     return {**arguments, "optimizer": with_loss_scale(optimizer, model)}

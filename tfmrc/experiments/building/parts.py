@@ -6,7 +6,8 @@ from typing import Any
 
 import keras
 
-from tfmrc import encoders
+import tfmrc
+from tfmrc import encoders, training
 from tfmrc.experiments.building.model import (
     build_contextual,
     build_encoder,
@@ -14,12 +15,13 @@ from tfmrc.experiments.building.model import (
     build_preprocessor,
     compile_arguments,
 )
-from tfmrc.experiments.building.start import freeze, load_start, thaw
-from tfmrc.experiments.building.teacher import with_teacher
-from tfmrc.experiments.examples.splits import Splits
+from tfmrc.experiments.building.start import load_start
+from tfmrc.experiments.examples.sources import Splits
 from tfmrc.experiments.examples.tags import Tags
 from tfmrc.experiments.plan import Plan
+from tfmrc.models.freezing import set_trainable_flags
 from tfmrc.ops.ids import NUM_SPECIAL
+from tfmrc.predictors.spans.ensemble import check_same_words
 from tfmrc.text import Vocabulary
 
 __all__ = ["Parts", "build_parts", "compile_model"]
@@ -73,7 +75,6 @@ def build_parts(
         names = list(model.output) if isinstance(model.output, dict) else []
         earlier = model.trained_outputs or names
         facts["started_from"] = str(plan.experiment.start_from)
-        thaw(plan, model)
     else:
         encoder, contextual = build_encoder(plan), build_contextual(plan)
         if encoder is not None:
@@ -82,12 +83,16 @@ def build_parts(
             arguments["characters"] = True
         preprocessor = build_preprocessor(plan, vocabulary, arguments)
         model = build_model(plan, preprocessor, tagger, encoder, contextual)
-        vectors = _vectors(plan, vocabulary, encoder)
+        settings, vectors = plan.experiment.vocabulary, None
+        if settings.rows_from_encoder:
+            vectors = encoder.word_vectors(vocabulary.words[NUM_SPECIAL:])
+        elif settings.vectors is not None:
+            vectors = plan.data / settings.vectors
         if vectors is not None:
             if getattr(model, "word_embedding", None) is None:
                 raise ValueError(
                     "This model reads an encoder in place of words' rows, so it takes no vectors. "
-                    f"Received: vocabulary={plan.experiment.vocabulary}"
+                    f"Received: vocabulary={settings}"
                 )
             coverage = encoders.set_vectors(model.word_embedding, vocabulary, vectors)
             facts["words_with_a_vector"] = round(coverage.share, 4)
@@ -95,17 +100,37 @@ def build_parts(
     return Parts(preprocessor, model, annotate, earlier, facts)
 
 
-def _vectors(plan: Plan, vocabulary: Any, encoder: Any) -> Any:
-    """Returns the vectors of the words' rows, or their file; None for random rows."""
-    settings = plan.experiment.vocabulary
-    if settings.rows_from_encoder:
-        return encoder.word_vectors(vocabulary.words[NUM_SPECIAL:])
-    return None if settings.vectors is None else plan.data / settings.vectors
-
-
 def compile_model(plan: Plan, parts: Parts, steps: int, per_epoch: int) -> keras.Model:
     """Returns the model to fit, compiled: the run's own, or with a teacher one on its weights."""
-    freeze(plan, parts.model)
-    model: keras.Model = with_teacher(plan, parts.model, parts.preprocessor)
+    if frozen := plan.experiment.training.frozen:
+        set_trainable_flags(parts.model, dict.fromkeys(frozen, False))
+    model: keras.Model = _with_teacher(plan, parts.model, parts.preprocessor)
     model.compile(**compile_arguments(plan, parts.model, steps, per_epoch))
     return model
+
+
+def _with_teacher(plan: Plan, model: Any, preprocessor: Any) -> Any:
+    """Returns the model to fit: with a teacher, one that shares the weights of `model`.
+
+    Args:
+        plan: `Plan`. The run.
+        model: `keras.Model`. The model to train.
+        preprocessor: Its preprocessor.
+
+    Raises:
+        ValueError: The teacher cannot be loaded, finds no spans, or reads other ids for a text.
+    """
+    settings = plan.experiment.training
+    if settings.teacher is None:
+        return model
+    try:
+        teacher = tfmrc.load(settings.teacher)
+        check_same_words(preprocessor, teacher.preprocessor, windows=False)
+        return training.Distillation(
+            student=model,
+            teacher=teacher.model,
+            weight=settings.teacher_weight,
+            temperature=settings.temperature,
+        )
+    except (ValueError, AttributeError, FileNotFoundError) as error:
+        raise ValueError(f"training.teacher={settings.teacher!r}: {error}") from error

@@ -6,7 +6,7 @@ from tfmrc.experiments.plan import Plan
 from tfmrc.models.base import FLAGS
 from tfmrc.models.freezing import set_trainable_flags, trainable_flags
 
-__all__ = ["freeze", "load_start", "thaw"]
+__all__ = ["load_start"]
 
 
 def load_start(plan: Plan, tagger: str | None = None) -> Any:
@@ -37,6 +37,7 @@ def load_start(plan: Plan, tagger: str | None = None) -> Any:
                 f"Received: {setting}={ours!r}"
             )
     predictor.model = _with_seed(model, experiment.seed)
+    _thaw(plan, predictor.model)
     return predictor
 
 
@@ -51,7 +52,7 @@ def _with_seed(model: Any, seed: int) -> Any:
     return copy
 
 
-def thaw(plan: Plan, model: Any) -> None:
+def _thaw(plan: Plan, model: Any) -> None:
     """Trains the layers that were frozen before, but for those that the model's arguments freeze.
 
     `training.frozen` of this experiment alone decides, so that a head can be trained first and
@@ -70,14 +71,3 @@ def thaw(plan: Plan, model: Any) -> None:
             "frozen and are trained now; `training.frozen` names those that stay.",
             flush=True,
         )
-
-
-def freeze(plan: Plan, model: Any) -> None:
-    """Freezes the layers that `training.frozen` names.
-
-    Raises:
-        ValueError: If the model has no such layer.
-    """
-    names = plan.experiment.training.frozen
-    if names:
-        set_trainable_flags(model, dict.fromkeys(names, False))

@@ -8,9 +8,9 @@ from typing import Any
 from tfmrc.data.example import Example
 from tfmrc.data.stream import Account
 from tfmrc.data.transforms.splits import group_of
-from tfmrc.experiments.examples.files import PARTS, SourceFile
+from tfmrc.experiments.examples.files import PARTS
 from tfmrc.experiments.examples.rows import row_digest
-from tfmrc.experiments.examples.splits import Splits, unique
+from tfmrc.experiments.examples.sources import SourceFile, Splits, unique
 from tfmrc.experiments.plan import Plan
 from tfmrc.experiments.settings import Source
 from tfmrc.utils.arguments import parameters_of

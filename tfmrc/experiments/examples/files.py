@@ -1,16 +1,12 @@
 """The files that an experiment reads: of its sources, vectors, embeddings and other models."""
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfmrc.data import Example, split_by_group
 from tfmrc.data.formats.registry import find_format
-from tfmrc.experiments.examples.streams import Stream
 from tfmrc.experiments.run_folder import trained_folder
-from tfmrc.experiments.settings import DRAW_SEED, Experiment, Source
+from tfmrc.experiments.settings import Experiment, Source
 from tfmrc.utils.files import user_path
 
 PARTS = ("train", "validation", "test")
@@ -41,48 +37,6 @@ def _needs_folder(source: Source) -> bool:
     named = [name for name in (source.train, source.test) if name is not None]
     is_file = find_format(source.format).is_file
     return is_file and not all(Path(name).is_absolute() for name in named)
-
-
-@dataclass(frozen=True)
-class SourceFile:
-    """The training or the test file of a source.
-
-    Attributes:
-        name: str. Its name below the data folder.
-        is_test: bool. Whether it is the test file.
-        stream: The rows as its reader returns them, with the account of the latest pass.
-        rows: The rows of the chosen share of the groups; read once, unless they are streamed.
-        examples: The rows that the source uses: with `answerable_only`, those with an answer.
-    """
-
-    name: str
-    is_test: bool
-    stream: Iterable[Example]
-    rows: Iterable[Example]
-    examples: Iterable[Example]
-
-
-def source_file(source: Source, part: str, folder: Path, keep: bool = False) -> SourceFile | None:
-    """Returns a file of a source; None if the source has no such file.
-
-    Args:
-        source: `Source`. The source.
-        part: str. `"train"` or `"test"`.
-        folder: Path. The data folder.
-        keep: bool. Whether the rows are kept after the first pass. Default: False.
-    """
-    name, options, share = (getattr(source, f"{part}{end}") for end in ("", "_options", "_share"))
-    if name is None:
-        return None
-    known, is_test = find_format(source.format), part == "test"
-    path = folder / name if known.is_file else name
-    stream = known.read(path, source.styles, **{**source.options, **options})
-    every = Stream(lambda: stream, keep)
-    rows = every if share >= 1 else Stream(lambda: split_by_group(every, share, DRAW_SEED)[1], keep)
-    if not source.answerable_only:
-        return SourceFile(name, is_test, stream, rows, rows)
-    answered = Stream(lambda: (example for example in rows if example.answers))
-    return SourceFile(name, is_test, stream, rows, answered)
 
 
 def input_files(experiment: Experiment, folder: Path) -> list[Path]:

@@ -10,11 +10,11 @@ from typing import Any
 
 from tfmrc import text
 from tfmrc.data.example import Example
-from tfmrc.experiments import inputs, run_folder as folders
+from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.examples.counts import Counts, lines_of
 from tfmrc.experiments.examples.rows import write_rows
+from tfmrc.experiments.examples.sources import Splits, splits
 from tfmrc.experiments.examples.spans import MAX_LENGTH, write_spans
-from tfmrc.experiments.examples.splits import Splits, splits
 from tfmrc.experiments.examples.tags import Tags
 from tfmrc.experiments.plan import Plan, plan_of
 from tfmrc.experiments.settings import Experiment
@@ -44,18 +44,15 @@ class Prepared:
         """The examples by source, which are read once unless `training.stream` is true."""
         return splits(self.plan)
 
-    def sources_of(self, plan: Plan) -> list[Splits]:
-        """Returns the examples of one of the experiment's runs."""
-        same = plan.experiment.sources == self.plan.experiment.sources
-        return self.sources if same else splits(plan)
-
+    @cached_property
     def vocabulary(self) -> text.Vocabulary:
-        """Loads the vocabulary, with the buckets of the settings."""
+        """The vocabulary, with the buckets of the settings."""
         settings = self.plan.experiment.vocabulary
         return text.Vocabulary.load(self.plan.folder / folders.VOCABULARY, settings.num_oov_buckets)
 
+    @cached_property
     def tags(self) -> Tags | None:
-        """Opens the cached tags; None for an experiment without a tagger."""
+        """The cached tags; None for an experiment without a tagger."""
         tagger = self.plan.experiment.tagger
         return None if tagger is None else Tags.open(tagger, self.plan.folder / folders.TAGS)
 
@@ -95,12 +92,12 @@ def prepare_in(plan: Plan) -> Prepared:
     Raises:
         ValueError: If the folder has a training on other files, or a file is damaged.
     """
-    folder, now = plan.folder, inputs.describe_inputs(plan.files)
+    folder, now = plan.folder, folders.describe_inputs(plan.files)
     done = folder / folders.INPUTS
     if done.is_file():
         noted = folders.read_json(done, "prepare")["files"]
         if noted == now or folders.is_begun(folder):
-            inputs.check_unchanged(noted, now, folder)
+            folders.check_unchanged(noted, now, folder)
             return Prepared(plan, folders.read_json(folder / folders.DATA, "prepare"))
         print(f"The data of {folder} has changed; it is prepared again.", flush=True)
         folders.drop_prepared(folder)
@@ -180,7 +177,7 @@ def _save_vocabulary(vocabulary: text.Vocabulary, folder: Path) -> None:
 
 def _write_examples(prepared: Prepared) -> None:
     """Writes the tags of all examples, and with `split.write_ids` a file of ids for each part."""
-    plan, tags = prepared.plan, prepared.tags()
+    plan, tags = prepared.plan, prepared.tags
     ids: dict[str, list[str]] = {"train": [], "validation": [], "test": []}
     for part in prepared.sources:
         for name, examples in zip(ids, (part.train, part.validation, part.tested), strict=True):

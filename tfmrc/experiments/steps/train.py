@@ -17,9 +17,9 @@ from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.building.parts import Parts, build_parts, compile_model
 from tfmrc.experiments.environment import machine, summary
 from tfmrc.experiments.examples.alignment import align_answers
-from tfmrc.experiments.examples.splits import Splits
-from tfmrc.experiments.examples.streams import Mixed
-from tfmrc.experiments.plan import Plan, is_grid, members, plan_of
+from tfmrc.experiments.examples.mixed import Mixed
+from tfmrc.experiments.examples.sources import Splits, splits
+from tfmrc.experiments.plan import Plan, members, plan_of
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.steps.prepare import Prepared, prepare_in
 from tfmrc.training.callbacks.ema_weights import has_averages
@@ -97,13 +97,12 @@ def train(
     plans = members(experiment, shared.folder, variants, seeds, shared.data)
     for plan in plans:
         plan.check()
-    if not is_grid(experiment) and not seeds:
-        with _opened(shared, fresh):
-            train_run(shared, _prepared(shared))
-        return shared.folder
     chosen = bool(variants or seeds)  # `fresh` is about these runs, and no others
     with _opened(shared, fresh and not chosen):
         prepared = _prepared(shared)
+        if plans == [shared]:
+            train_run(shared, prepared)
+            return shared.folder
     for plan in plans:
         again = fresh and chosen
         if plan.is_trained and not again and not _has_more_time(plan):
@@ -129,9 +128,12 @@ def _opened(plan: Plan, fresh: bool) -> AbstractContextManager[Any]:
 
 def _prepared(plan: Plan) -> Prepared:
     """Prepares a folder; the other hosts read what the first one has written."""
-    prepared = prepare_in(plan) if is_first_host() else None
+    if is_first_host():
+        prepared = prepare_in(plan)
+        wait_for_hosts("prepared")
+        return prepared
     wait_for_hosts("prepared")
-    return prepared or prepare_in(plan)
+    return prepare_in(plan)
 
 
 def train_run(plan: Plan, prepared: Prepared) -> dict[str, Any]:
@@ -145,16 +147,20 @@ def train_run(plan: Plan, prepared: Prepared) -> dict[str, Any]:
         The content of `training.json`.
     """
     if plan.is_trained:
+        facts = dict(folders.read_json(plan.folder / folders.TRAINING, "train"))
+        end = f"is trained for {facts['steps']:,} steps, ended by: {facts['ended_by']}"
         if not _has_more_time(plan):
-            return _trained_facts(plan)
-        print(f"{plan.folder} was ended by its time limit, and goes on.")
+            print(f"{plan.folder} {end}. --fresh trains again, a longer time limit trains on.")
+            return facts
+        print(f"{plan.folder} {end}; it goes on.")
         (plan.folder / folders.TRAINING).unlink()
     keras.utils.set_random_seed(plan.seed)
-    sources = prepared.sources_of(plan)
+    same = plan.experiment.sources == prepared.plan.experiment.sources
+    sources = prepared.sources if same else splits(plan)
+    tags = prepared.tags if plan.classes.read_tags else None
     strategy = _strategy(plan.experiment.training.batch_size)
     with nullcontext() if strategy is None else strategy.scope():
-        tags = prepared.tags() if plan.classes.read_tags else None
-        parts = build_parts(plan, prepared.vocabulary(), tags, sources)
+        parts = build_parts(plan, prepared.vocabulary, tags, sources)
     data = training_data(plan, prepared, parts, sources)
     with nullcontext() if strategy is None else strategy.scope():
         model = compile_model(plan, parts, data.steps, data.per_epoch)
@@ -163,18 +169,6 @@ def train_run(plan: Plan, prepared: Prepared) -> dict[str, Any]:
         with alone():
             facts = finish(plan, parts, data, model, facts)
     wait_for_hosts("trained")
-    return facts
-
-
-def _trained_facts(plan: Plan) -> dict[str, Any]:
-    facts = dict(folders.read_json(plan.folder / folders.TRAINING, "train"))
-    if facts["ended_by"] == _TIME_LIMIT:
-        print(
-            f"{plan.folder} is trained: its time limit ended it after {facts['steps']:,} steps. A "
-            "greater one goes on, as `--set training.max_minutes=null`; --fresh trains again."
-        )
-    else:
-        print(f"{plan.folder} is already trained; --fresh trains again.")
     return facts
 
 

@@ -1,37 +1,9 @@
-"""Examples that are read again in every pass, or kept, or mixed from several streams."""
+"""Several streams of examples as one."""
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
-
-from tfmrc.data import Example
-
-
-class Stream:
-    """Examples that every pass reads again, or only the first one.
-
-    Args:
-        read: callable. Returns the examples.
-        keep: bool. Whether the first whole pass keeps them. Default: False.
-    """
-
-    def __init__(self, read: Callable[[], Iterable[Example]], keep: bool = False) -> None:
-        self.read = read
-        self.keep = keep
-        self.kept: list[Example] | None = None
-
-    def __iter__(self) -> Iterator[Example]:
-        if self.kept is not None:
-            yield from self.kept
-            return
-        kept = []
-        for example in self.read():
-            if self.keep:
-                kept.append(example)
-            yield example
-        if self.keep:
-            self.kept = kept
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Scores of a saved predictor and of a reader of Hugging Face on a file."""
 
 import json
+import re
 import shutil
 
 import keras
@@ -111,7 +112,10 @@ def test_the_command_and_its_options(folder, questions, tmp_path, capsys, withou
     silent = ["--option", "min_probability=1.0", "--output", str(tmp_path / "out")]
     assert cli.main([*command, "--rules", "squad", *silent]) == 0
     printed = capsys.readouterr().out
-    assert "  reader " in printed and f"Report: {tmp_path / 'out' / 'report.md'}" in printed
+    assert f"Report: {tmp_path / 'out' / 'report.md'}" in printed
+    row = next(line for line in printed.splitlines() if line.startswith("  reader "))
+    # All three are refused: F1 and exact match count the one that has no answer as right.
+    assert re.findall(r"(\S+) \[", row) == ["33.3", "33.3", "100.0", "100.0"]
     assert "# Worst answers" in (tmp_path / "out" / "report.md").read_text()
     scores = evaluation.read_metrics(tmp_path / "out" / "metrics.json")["systems"]["reader"]
     values = {name: score["value"] for name, score in scores["scores"].items()}

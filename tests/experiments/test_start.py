@@ -103,6 +103,18 @@ def test_layers_that_were_frozen_before_are_trained_unless_they_are_named_again(
     )
 
 
+def test_the_model_that_training_started_from_is_a_baseline(first, further, tmp_path):
+    with eagerly():
+        report = experiments.evaluate_file(further, first / "two.jsonl", tmp_path)
+        alone = experiments.evaluate_file(first / "one", first / "two.jsonl").systems["one"]
+    before = report.systems["one (before training)"]
+    assert {name: row.value for name, row in before.items()} == {
+        name: row.value for name, row in alone.items()
+    }
+    assert ("further", "one (before training)") in report.tests
+    assert (tmp_path / "start" / "predictions-answer.jsonl").is_file()
+
+
 def test_the_seed_reaches_the_dropout_of_a_model_that_is_trained_further(first):
     """Seeds of a grid would otherwise drop the same values in every run."""
     folder = first / "one"

@@ -1,7 +1,8 @@
 """Make a model's probabilities true, and find its threshold.
 
-On held-out questions with answers. The map and the report are written into the model's folder;
-below the threshold an answer counts as not found.
+On questions with answers that the model was not trained on. The map and the report are written into
+the model's folder, or with --to into a copy of it; below the threshold an answer counts as not
+found.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -19,7 +20,8 @@ from tfmrc.cli.parsing import (
 def add_arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("run", metavar="model", help=MODEL)
-    add("--input", required=True, metavar="FILE", help="questions it was not trained on")
+    add("--input", metavar="FILE", help="the questions; default: the held-out rows of a run")
+    add("--to", metavar="FOLDER", help="calibrate a copy of the model; needed for ready and hf://")
     add_table_options(parser)
     add("--precision", type=float, default=0.9, help="precision of confident answers (0.9)")
     add_options(parser)
@@ -32,6 +34,7 @@ def run(options: Namespace) -> None:
     experiments.calibrate(
         options.run,
         options.input,
+        options.to,
         precision=options.precision,
         options=options_of(options.option),
         **table_options(options),

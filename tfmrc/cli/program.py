@@ -91,7 +91,6 @@ def _main(words: Sequence[str]) -> int:
         if options.module not in WITHOUT_TENSORFLOW:
             import_tensorflow()
         import_modules(getattr(options, "imports", ()))
-        _find_ready(options)
         with _sigterm_interrupts(options.module is train):
             return options.module.run(options) or 0
     except KeyboardInterrupt as interruption:
@@ -169,16 +168,6 @@ def import_tensorflow() -> None:
             gc.enable()
             os.dup2(saved, 2)
             os.close(saved)
-
-
-def _find_ready(options: argparse.Namespace) -> None:
-    """Puts the folder of the ready reader in place of its name."""
-    for name in ("model", "run", "folder"):
-        if getattr(options, name, None) == "ready":
-            from tfmrc.predictors.ready import reader as ready
-
-            find = ready.ready_exports if options.module is serve else ready.ready_folder
-            setattr(options, name, str(find()))
 
 
 def _name(module: ModuleType) -> str:

@@ -49,6 +49,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
+    from tfmrc.predictors.ready.reader import READY, ready_exports
     from tfmrc.serving.command import serve
 
+    if options.folder == READY:
+        options.folder = str(ready_exports())
     serve(options)

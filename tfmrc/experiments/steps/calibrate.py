@@ -1,4 +1,4 @@
-"""Calibrates a run or another predictor on the questions of a file."""
+"""Calibrates a run or another predictor on questions that it was not trained on."""
 
 import json
 import shutil
@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
+from tfmrc.data import Example
 from tfmrc.evaluation import CalibrationReport, plot_calibration
 from tfmrc.experiments import run_folder as folders
-from tfmrc.experiments.loaded import open_model
+from tfmrc.experiments.examples.rows import row_digest, trained_rows
+from tfmrc.experiments.loaded import Loaded, open_model
 from tfmrc.experiments.tables.reading import Reading, read_questions
-from tfmrc.predictors.load import not_a_model
-from tfmrc.storage.folders import new_folder
+from tfmrc.predictors.ready.reader import READY
+from tfmrc.storage.folders import check_target, new_folder
 from tfmrc.storage.manifest import manifest_of
-from tfmrc.storage.parts import CALIBRATION
+from tfmrc.storage.parts import CALIBRATION, is_saved_predictor
 from tfmrc.utils.files import write_text
 
 __all__ = ["calibrate"]
@@ -21,7 +23,8 @@ __all__ = ["calibrate"]
 
 def calibrate(
     folder: str | Path,
-    questions: str | Path,
+    questions: str | Path | None = None,
+    to: str | Path | None = None,
     *,
     precision: float = 0.9,
     options: Mapping[str, Any] | None = None,
@@ -33,46 +36,88 @@ def calibrate(
     `calibration.png` and `.svg` the reliability diagram and the risk-coverage curve.
 
     Args:
-        folder: str or path. A run, a saved predictor or the folder of a reader of Hugging Face.
-        questions: str or path. A file of any format of `tfmrc.data.read_file`, with answers to
-            questions that the model was not trained on.
+        folder: str or path. A run, a saved predictor, a Hugging Face reader or `ready`.
+        questions: str, path or None. A file of any format of `tfmrc.data.read_file`, with answers
+            to questions that the model was not trained on. Default: None, the held-out rows of a
+            run.
+        to: str, path or None. A new folder for a copy of the model with the calibration. `ready`
+            and models of the hub, which several projects share, need it. Default: None, the
+            model's own folder.
         precision: float. Share of right answers among the confident ones. Default: 0.9.
         options: dict or None. Options of the predictor, beside those of a run's settings.
             Default: None.
         **reading: As of `tfmrc.experiments.evaluate_file`.
 
     Raises:
-        FileNotFoundError: If the folder is none of these.
-        ValueError: If it is an export, or too few questions have known answers.
+        FileNotFoundError: If there is no model in the folder.
+        ValueError: If it is an export or shared by several projects, or too few questions have
+            known answers that it was not trained on.
     """
-    if not Path(folder).is_dir():  # also a name of Hugging Face's hub
-        raise FileNotFoundError(not_a_model(folder))
+    if to is None and (folder == READY or "://" in str(folder)):
+        raise ValueError(
+            f"Projects share {folder}, so it is not changed. Add --to FOLDER for a copy of it with "
+            "the calibration."
+        )
     model = open_model(folder, options)
-    usual = model.table_options
-    rows, account = read_questions(questions, labels="texts", usual=usual, **reading)
-    examples = list(rows.examples)
-    account.print(Path(questions).name)
+    file = _held_out(model) if questions is None else Path(questions)
+    examples = _untrained(model, file, reading)
     print(f"answering {len(examples):,} questions", flush=True)
     report: CalibrationReport = model.predictor.calibrate(
         examples, precision=precision, **model.options
     )
-    target = Path(folder).resolve()
-    inner = target / folders.PREDICTOR
-    _write(inner if inner.is_dir() else target, report, Path(questions).name)
-    print(report.markdown())
+    inner = model.folder / folders.PREDICTOR
+    source = (inner if inner.is_dir() else model.folder).resolve()
+    target = source if to is None else check_target(to, is_saved_predictor)
+    _write(source, target, report, file.name)
+    name = target if to is not None else folder
+    print(
+        f"{report.markdown()}\nThe calibration is in {target / CALIBRATION}. Use it: "
+        f'tfmrc answer {name} --question "..." --passage "..."'
+    )
     return report
 
 
-def _write(target: Path, report: CalibrationReport, data: str) -> None:
+def _held_out(model: Loaded) -> Path:
+    """Returns the table of the rows that the training of a run held out."""
+    file = folders.shared_file(model.folder, folders.HELD_OUT)
+    if not file.is_file():
+        raise ValueError(
+            f"{model.folder} has no held-out rows ({folders.HELD_OUT}). Add --input FILE with "
+            "questions that the model was not trained on."
+        )
+    return file
+
+
+def _untrained(model: Loaded, file: Path, reading: Reading) -> list[Example]:
+    """Returns the rows of a file, without those that a run was trained on.
+
+    On these its answers are better than on others, so their probabilities say nothing.
+    """
+    rows, account = read_questions(file, labels="texts", usual=model.table_options, **reading)
+    known, trained = list(rows.examples), trained_rows(model.folder)
+    examples = [example for example in known if row_digest(example) not in trained]
+    if len(examples) < len(known):
+        account.left_out[f"{model.folder} was trained on it"] = len(known) - len(examples)
+        account.used = len(examples)
+    account.print(file.name)
+    if known and not examples:
+        raise ValueError(
+            f"{model.folder} was trained on all rows of {file}. Add --input FILE with others, or "
+            "leave it out for the rows that the training held out."
+        )
+    return examples
+
+
+def _write(source: Path, target: Path, report: CalibrationReport, data: str) -> None:
     def write(place: Path) -> None:
         plot_calibration(report, place / "calibration", title=data)
         write_text(place / "calibration.md", f"{report.markdown()}\nData: {data}.\n")
         record = report.to_json() | {"data": data}  # the facts are the fields of the calibration
         write_text(place / CALIBRATION, json.dumps(record, indent=2) + "\n")
 
-    if manifest_of(target) is None:  # a reader that another program wrote
+    if manifest_of(source) is None and source == target:  # a reader that another program wrote
         return write(target)
-    size = sum(path.stat().st_size for path in target.rglob("*"))
+    size = sum(path.stat().st_size for path in source.rglob("*"))
     with new_folder(target, size) as part:  # whose manifest lists the new files
-        shutil.copytree(target, part, dirs_exist_ok=True)
+        shutil.copytree(source, part, dirs_exist_ok=True)
         write(part)

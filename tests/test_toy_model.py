@@ -29,54 +29,66 @@ print(tfmrc.load(sys.argv[1]).answer(question="Was it Finn who ran?", passages="
 """
 
 
+ONE = example(101)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
+    """Data, a trained and evaluated run, and its export."""
     folder = tmp_path_factory.mktemp("toy")
     data.write_examples(folder / "train.jsonl", [example(n) for n in range(64)])
     data.write_examples(folder / "test.jsonl", [example(n) for n in range(100, 108)])
     (folder / "toy.yaml").write_text(RECIPE)
-    return folder
-
-
-def test_a_users_paper_trains_evaluates_predicts_exports_and_loads(folder, capsys):
-    recipe, run = str(folder / "toy.yaml"), str(folder / "run")
+    recipe, run, export = (str(folder / name) for name in ("toy.yaml", "run", "exports/toy/1"))
     places = ["--data", str(folder), "--run", run]
     with eagerly():
         assert cli.main(["prepare", recipe, *places]) == 0
         assert cli.main(["train", recipe, *places]) == 0
         assert cli.main(["evaluate", run]) == 0
+    assert cli.main(["export", run, "--to", export]) == 0
+    assert cli.main(["verify", run, export]) == 0
+    return folder
+
+
+def test_the_evaluation_finds_the_name_in_the_question(folder):
     report = json.loads((folder / "run/evaluation/1-test-span/metrics.json").read_text())
-    scores = report["systems"]["toy"]["scores"]
-    assert scores["exact_match"]["value"] == 1.0  # the name in the question is found again
-    assert report["systems"]["first sentence"]["scores"]["exact_match"]["value"] == 0.0
-    capsys.readouterr()
-    asked = ["predict", run, "--input", str(folder / "test.jsonl"), "--format", "squad"]
-    assert cli.main(asked) == 0
+    found = {
+        name: rows["scores"]["exact_match"]["value"] for name, rows in report["systems"].items()
+    }
+    assert (found["toy"], found["first sentence"]) == (1.0, 0.0)
+
+
+def test_predictions_are_those_names(folder, capsys):
+    asked = ["predict", str(folder / "run"), "--input", str(folder / "test.jsonl")]
+    assert cli.main([*asked, "--format", "squad"]) == 0
     predicted = json.loads(capsys.readouterr().out)
     assert predicted == {f"q{n}": NAMES[n % 8] for n in range(100, 108)}
-    export = folder / "exports" / "toy" / "1"
-    assert cli.main(["export", run, "--to", str(export)]) == 0
-    assert cli.main(["verify", run, str(export)]) == 0
-    one = example(101)
-    for path in (folder / "run", folder / "run" / "predictor", export):
-        predictor = tfmrc.load(path)
-        answer = predictor.answer(question=one.question, passages=one.passages)
-        assert answer.text == "Finn"
-        # In a run as in its export the best answer of all passages is taken.
-        texts = ("Ann slept . Eve ran home .", *one.passages)
-        alone = [predictor.answer(question=one.question, passages=text) for text in texts]
-        best = max(alone, key=lambda answer: answer.probability)
-        for passages in (texts, texts[::-1]):
-            answer = predictor.answer(question=one.question, passages=passages)
-            assert (answer.text, answer.probability) == ("Finn", pytest.approx(best.probability))
-        for question, passages in ((one.question, ()), ("", ("", "")), ("", ())):
-            answer = predictor.answer(question=question, passages=passages)
-            assert (answer.text, answer.probability) == ("", 0.0)
-    said = fresh_python.forked("-c", NEW_PROCESS, run, folder / "run" / "predictor").splitlines()
-    assert len(said) == 3 and said[2] in one.passages[0]
-    for line in said[:2]:
+
+
+@pytest.mark.parametrize("name", ["run", "run/predictor", "exports/toy/1"])
+def test_the_best_answer_of_all_passages_is_taken(folder, name):
+    predictor = tfmrc.load(folder / name)
+    texts = ("Ann slept . Eve ran home .", *ONE.passages)
+    alone = [predictor.answer(question=ONE.question, passages=text) for text in texts]
+    best = max(answer.probability for answer in alone)
+    for passages in (texts, texts[::-1]):
+        answer = predictor.answer(question=ONE.question, passages=passages)
+        assert (answer.text, answer.probability) == ("Finn", pytest.approx(best))
+    for question, passages in ((ONE.question, ()), ("", ("", "")), ("", ())):
+        answer = predictor.answer(question=question, passages=passages)
+        assert (answer.text, answer.probability) == ("", 0.0)
+
+
+def test_a_new_process_is_told_to_import_the_paper(folder):
+    run = folder / "run"
+    *refused, answer = fresh_python.forked("-c", NEW_PROCESS, run, run / "predictor").splitlines()
+    assert len(refused) == 2 and answer in ONE.passages[0]
+    for line in refused:
         assert "`import tests.toy_paper` first, or on the command line" in line
         assert f"give the run's folder ({run})" in line
+
+
+def test_a_saved_predictor_has_its_classes_and_sizes(folder):
     loaded = tfmrc.Predictor.load(folder / "run" / "predictor")
-    assert type(loaded).__name__ == "ToyPredictor" and loaded.model.get_config()["width"] == 6
-    assert loaded.preprocessor.length == 12
+    assert type(loaded).__name__ == "ToyPredictor"
+    assert (loaded.model.get_config()["width"], loaded.preprocessor.length) == (6, 12)

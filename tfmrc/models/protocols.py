@@ -93,7 +93,7 @@ class AnswerGenerator(Generator, Protocol):
         """
 
 
-class Direction(Generator, Protocol):
+class DualTask(Generator, Protocol):
     """One task of a dual model: it is given a text (`given`) and writes the other (`target`)."""
 
     given: str
@@ -105,9 +105,9 @@ class DualModel(Protocol):
 
     Attributes:
         tasks: sequence of str. `"answer"`, `"ask"` or both.
-        answering, asking: `Direction`. The tasks.
+        answering, asking: `DualTask`. The tasks.
     """
 
     tasks: Sequence[str]
-    answering: Direction
-    asking: Direction
+    answering: DualTask
+    asking: DualTask

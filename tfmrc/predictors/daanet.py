@@ -7,7 +7,7 @@ import keras
 import tensorflow as tf
 
 from tfmrc import models, preprocessing
-from tfmrc.models.protocols import Direction, DualModel
+from tfmrc.models.protocols import DualModel, DualTask
 from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.options import DecodingOptions
 from tfmrc.predictors.results.generated import GeneratedText
@@ -139,7 +139,7 @@ def daanet_signatures(
 
 
 def _signature(
-    direction: Direction, preprocessor: DualPreprocessor, options: DecodingOptions
+    direction: DualTask, preprocessor: DualPreprocessor, options: DecodingOptions
 ) -> Any:
     given, target = direction.given, direction.target
     longest = {"question": preprocessor.question_length, "answer": preprocessor.answer_length}[

@@ -6,7 +6,7 @@ from tfmrc.training.callbacks.checkpoint import Checkpoint
 from tfmrc.training.callbacks.csv_log import CsvLog
 from tfmrc.training.callbacks.ema_weights import EMAWeights, ema_weights
 from tfmrc.training.callbacks.non_finite import NonFiniteError, StopOnNonFinite
-from tfmrc.training.callbacks.progress import Progress
+from tfmrc.training.callbacks.progress import ProgressLog
 from tfmrc.training.callbacks.save_on_interrupt import SaveOnInterrupt, TrainingInterrupted
 from tfmrc.training.callbacks.standard import callbacks
 from tfmrc.training.callbacks.time_limit import TimeLimit

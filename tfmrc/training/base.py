@@ -1,18 +1,19 @@
 """Training settings of all papers: the registry, the arguments of `compile`, and float16."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import keras
 
-from tfmrc.encoders import Encoder, learning_rate_multipliers
+from tfmrc.encoders import learning_rate_multipliers
 from tfmrc.training.optimizers.adamw import AdamW
 from tfmrc.training.optimizers.loss_scale import LossScale
 from tfmrc.training.schedules.warmup_cosine import warmup_cosine
 from tfmrc.utils import keras_private
 from tfmrc.utils.arguments import check_arguments
 
-COMMON = ("model", "steps", "steps_per_epoch")
+if TYPE_CHECKING:
+    from tfmrc.encoders import Encoder  # which imports TensorFlow
 
 _FUNCTIONS: dict[type, Callable[..., dict[str, Any]]] = {}
 
@@ -209,7 +210,7 @@ def averaging(ema: float, gradient_accumulation_steps: int | None) -> dict[str, 
 
 
 def fine_tuning_optimizer(
-    encoder: Encoder | keras.layers.Layer,
+    encoder: "Encoder | keras.layers.Layer",
     steps: int,
     learning_rate: float = 0.001,
     encoder_learning_rate: float = 1e-4,

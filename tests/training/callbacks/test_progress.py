@@ -20,7 +20,7 @@ def test_one_line_a_minute_with_the_time_left(clock, capsys):
     model.compile(keras.optimizers.SGD(0.0), "mse", run_eagerly=True)
     model.layers[0].set_weights([np.ones((1, 1)), np.zeros(1)])
     x, y = np.ones((3, 1)), np.zeros((3, 1))
-    model.fit(x, y, batch_size=1, epochs=2, verbose=0, callbacks=[training.Progress(60)])
+    model.fit(x, y, batch_size=1, epochs=2, verbose=0, callbacks=[training.ProgressLog(60)])
     assert capsys.readouterr().out.splitlines() == [
         "step 2 of 6, loss 1.0000",
         "step 4 of 6, loss 1.0000, 30 s per step, about 1 min left",

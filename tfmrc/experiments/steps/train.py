@@ -271,7 +271,7 @@ def fit(plan: Plan, parts: Parts, data: Data, model: keras.Model) -> dict[str, A
     checkpoint.callbacks.append(limit)
     began, hardware = checkpoint.step, machine()
     # `fit` counts the steps of a pass that was cut short once more.
-    progress = training.Progress(first_step=began - checkpoint.step_in_epoch, steps=data.steps)
+    progress = training.ProgressLog(first_step=began - checkpoint.step_in_epoch, steps=data.steps)
     batches = checkpoint.dataset(lambda step: _batches(plan, parts, data, start_step=step))
     validation = _batches(plan, parts, data)
     print(

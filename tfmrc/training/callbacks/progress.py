@@ -6,7 +6,7 @@ from typing import Any
 import keras
 
 
-class Progress(keras.callbacks.Callback):
+class ProgressLog(keras.callbacks.Callback):
     """Prints the step, the loss and the time left at intervals.
 
     It is meant for output that is not a terminal, where the progress bar of `fit` cannot be shown
@@ -27,7 +27,7 @@ class Progress(keras.callbacks.Callback):
     >>> model = keras.Sequential([keras.Input((1,)), layer])
     >>> model.compile("sgd", "mse")
     >>> x, y = np.ones((4, 1)), np.ones((4, 1))
-    >>> progress = training.Progress(every_seconds=0)
+    >>> progress = training.ProgressLog(every_seconds=0)
     >>> history = model.fit(x, y, batch_size=4, verbose=0, callbacks=[progress])
     step 1 of 1, loss 1.0000
     """

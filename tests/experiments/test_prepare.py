@@ -9,6 +9,8 @@ from tfmrc.data import Example, ExampleStream, read_file, write_examples
 from tfmrc.data.formats.registry import register_format
 from tfmrc.experiments import from_mapping, prepare
 from tfmrc.experiments.examples.rows import row_digest, trained_rows
+from tfmrc.experiments.plan import plan_of
+from tfmrc.experiments.scoring import evaluation_sets
 from tfmrc.experiments.settings import changed
 
 
@@ -172,6 +174,24 @@ def test_held_out_rows_are_a_table_and_rows_of_the_training_are_known(tmp_path):
     assert sum(row_digest(example) in trained for example in answered) + len(held_out) == len(
         answered
     )
+
+
+def test_rows_that_a_run_has_seen_are_not_tested_on_when_their_file_was_corrected(tmp_path, capsys):
+    rows = [f"Who {n}?,Ann{n} ran.,Ann{n}" for n in range(60)]
+    table = tmp_path / "t.csv"
+    table.write_text("\n".join(["question,passage,answer", *rows]))
+    settings = {"split.test_share": 0.3, "split.by": "example"}
+    chosen = changed(experiment("t.csv", None, format="table"), settings)
+    run = tmp_path / "run"
+    prepare(chosen, tmp_path, run)
+    [test] = evaluation_sets(plan_of(chosen, run, tmp_path))
+    assert len(test.examples) > 10 and not capsys.readouterr().err
+    rows[0] = rows[0].replace("ran", "sat")
+    table.write_text("\n".join(["question,passage,answer", "New?,Bo ran.,Bo", *rows]))
+    [later] = evaluation_sets(plan_of(chosen, run, tmp_path))
+    tested = {example.question for example in test.examples}
+    assert {example.question for example in later.examples} <= tested | {"New?", "Who 0?"}
+    assert "were trained or validated on, and are left out" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -117,8 +117,12 @@ def show(report: Any, options: Namespace) -> None:
         print_json(report.to_json())
     else:
         for system, rows in report.systems.items():
+            heading = ""
             print(system)
-            for name, row in rows.items():
+            for name, row in sorted(rows.items(), key=lambda item: report.tables[item[0]]):
+                if report.tables[name] != heading:
+                    heading = report.tables[name]
+                    print(f"  {heading}:")
                 interval = report.intervals.get((system, name))
                 print(f"  {row}" if interval is None else f"  {row}, interval {interval}")
         for about, text in report.details.items():

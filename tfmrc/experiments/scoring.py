@@ -4,6 +4,7 @@
 run, a grid's table, an ensemble and the questions of a file all go this way.
 """
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -16,7 +17,8 @@ from tfmrc.data import Example
 from tfmrc.evaluation import Prediction, Reference, Scores, Submission, read_predictions
 from tfmrc.evaluation.files.references import question_references
 from tfmrc.experiments.answering import write_answers
-from tfmrc.experiments.examples.sources import as_sequence, splits
+from tfmrc.experiments.examples.rows import row_digest, seen_rows
+from tfmrc.experiments.examples.sources import Splits, as_sequence, splits
 from tfmrc.experiments.examples.spans import MAX_LENGTH, with_spans
 from tfmrc.experiments.loaded import Loaded
 from tfmrc.experiments.plan import Plan
@@ -209,16 +211,32 @@ def evaluation_sets(plan: Plan, known: Sequence[EvaluationSet] = ()) -> list[Eva
     }
     if known and known[0].settings == settings:
         return list(known)
-    sets = []
+    sets, seen = [], seen_rows(plan)
     for number, part in enumerate(splits(plan)):
         if part.test is not None:
-            examples, every = list(part.tested), list(part.test)
+            examples, every = _unseen(part, seen), list(part.test)
             split = split_of(plan.experiment, part.source, len(examples))
             longest = plan.experiment.preprocessor.get("answer_length", MAX_LENGTH)
             sets.append(
                 EvaluationSet(number, part.source, examples, every, split, settings, longest)
             )
     return sets
+
+
+def _unseen(part: Splits, seen: frozenset[str]) -> list[Example]:
+    """Returns the test examples of a source without those that a run has seen; says how many."""
+    tested = list(part.tested)
+    rows = [row for file in part.files for row in file.rows] if seen else []
+    ids = {row.id for row in rows if row_digest(row) in seen}
+    examples = [example for example in tested if example.id not in ids]
+    if len(examples) < len(tested):
+        print(
+            f"{part.source.test or part.source.train} has changed since the training: "
+            f"{len(tested) - len(examples):,} of {len(tested):,} test questions were trained or "
+            "validated on, and are left out.",
+            file=sys.stderr,
+        )
+    return examples
 
 
 def split_of(experiment: Experiment, source: Source, size: int) -> str:

@@ -4,10 +4,13 @@ import csv
 import hashlib
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
-from tfmrc.data import Example
+from tfmrc.data import Example, RecordError, read_table
 from tfmrc.experiments import run_folder as folders
+from tfmrc.experiments.plan import Plan
+from tfmrc.experiments.run_folder import describe_inputs
 from tfmrc.utils.files import replacing, write_text
 
 COLUMNS = ("id", "group", "question", "passage", "answer", "answerable", "relevance")
@@ -30,6 +33,24 @@ def trained_rows(folder: Path) -> frozenset[str]:
     """Returns the digests of the rows that a run was trained on, as `row_digest` gives them."""
     path = folders.shared_file(folder, folders.TRAINED_ROWS)
     return frozenset(path.read_text(encoding="utf-8").split()) if path.is_file() else frozenset()
+
+
+def seen_rows(plan: Plan) -> frozenset[str]:
+    """Returns the digests of the rows of a run's training and validation, if files have changed.
+
+    Other rows than before may then be drawn for the test, and some of them be known to the model.
+    """
+    noted = folders.read_json(folders.shared_file(plan.folder, folders.INPUTS), "prepare")["files"]
+    try:
+        is_same = noted == describe_inputs(plan.files)
+    except ValueError:  # without the training files nothing is drawn from them
+        is_same = True
+    if is_same:
+        return frozenset()
+    held_out = folders.shared_file(plan.folder, folders.HELD_OUT)
+    with suppress(RecordError):  # no row was held out
+        return trained_rows(plan.folder) | set(map(row_digest, read_table(held_out)))
+    return trained_rows(plan.folder)
 
 
 def write_rows(folder: Path, trained: set[str], held_out: Iterable[Example]) -> None:

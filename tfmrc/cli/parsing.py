@@ -188,12 +188,11 @@ def settings_of_run(options: argparse.Namespace) -> Any:
     folder = Path(options.run)
     config = folder / run_folder.CONFIG
     if not run_folder.is_run(folder) or not config.is_file():
-        from tfmrc.predictors.load import not_a_model
+        from tfmrc.predictors.load import models_near
 
-        _, found, models = not_a_model(folder).partition(" Models in ")
         raise ValueError(
-            f"{folder} is not a run: `tfmrc train RECIPE` makes one. To score a saved predictor or "
-            f"a Hugging Face reader, add --input FILE.{found}{models} Received: {options.run}"
+            f"{folder} is not a run: `tfmrc train RECIPE` makes one. To score another model, add "
+            f"--input FILE.{models_near(folder)} Received: {options.run}"
         )
     chosen = (f"evaluation.options.{word}" for word in options.option)
     return experiments.read_settings(config, *options.set, *chosen)

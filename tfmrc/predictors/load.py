@@ -7,7 +7,7 @@ from typing import Any
 
 from tfmrc.utils.files import user_path, version_of
 
-__all__ = ["load", "not_a_model"]
+__all__ = ["load", "models_near", "not_a_model"]
 
 SHOWN = 5  # models that an error names
 PREDICTOR = "predictor"  # the folder of a run that holds its predictor
@@ -70,7 +70,18 @@ def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None)
 
 
 def not_a_model(folder: str | PathLike[str]) -> str:
-    """Returns the sentence for a folder that is not a model's, with the models below it.
+    """Returns the sentence for a folder that is not a model's, with the models near it.
+
+    Args:
+        folder: str or path. The folder.
+    """
+    return (
+        f"There is no saved predictor, run or export in {user_path(folder)}.{models_near(folder)}"
+    )
+
+
+def models_near(folder: str | PathLike[str]) -> str:
+    """Returns a sentence that names the models near a folder, after a space; "" without any.
 
     If the folder does not exist, those of the folder above are named; if that does not exist
     either, the name may be one of Hugging Face's hub.
@@ -79,18 +90,15 @@ def not_a_model(folder: str | PathLike[str]) -> str:
         folder: str or path. The folder.
     """
     folder = user_path(folder)
-    message = f"There is no saved predictor, run or export in {folder}."
     is_parent = not folder.is_dir() and folder.name not in ("", "..")
     if is_parent and folder.parent in (Path(), Path("/")):
-        return message  # any folder of a shell
+        return ""  # any folder of a shell
     if not folder.parent.is_dir() and re.fullmatch(r"[\w.-]+/[\w.-]+", folder.as_posix()):
-        return f"{message} Did you mean hf://{folder.as_posix()}, a model of Hugging Face's hub?"
+        return f" Did you mean hf://{folder.as_posix()}, a model of Hugging Face's hub?"
     above = folder.parent if is_parent else folder
     models = _models_below(above)
-    if not models:
-        return message
     shown = ", ".join(map(str, models[:SHOWN])) + " and others" * (len(models) > SHOWN)
-    return f"{message} Models in {above}: {shown}."
+    return f" Models in {above}: {shown}." if models else ""
 
 
 def _models_below(folder: Path) -> list[Path]:

@@ -1,6 +1,7 @@
 """Numbers of examples: per part, repeated ones, those in both training and test, cut passages."""
 
-from collections import defaultdict
+import sys
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,74 +20,11 @@ __all__ = ["Counts", "lines_of"]
 
 DONE = {"train": "trained on", "validation": "validated on", "test": "tested on"}
 SHOWN = 3  # ids of the rows that are not used, per reason
-
-
-@dataclass
-class Count:
-    """Numbers of examples in one pass over a part of a source.
-
-    Args:
-        max_passages: int or None. Number of passages that the model reads; None for no limit.
-            Default: None.
-    """
-
-    max_passages: int | None = None
-    examples: int = 0
-    answerable: int = 0
-    unanswerable: int = 0
-    labelled: int = 0
-    records: int = 0
-    without_group: int = 0
-    groups: set[str] = field(default_factory=set)
-    repeated: int = 0
-    texts: set[int] = field(default_factory=set)
-    cut: dict[str, int] = field(
-        default_factory=lambda: {"examples": 0, "passages": 0, "without_a_relevant_one": 0}
-    )
-
-    def of(self, examples: Iterable[Example], source: Source) -> Iterator[Example]:
-        """Yields the examples and counts them."""
-        for example in examples:
-            self.examples += 1
-            self.answerable += bool(example.answers)
-            self.unanswerable += example.answerable is False
-            self.labelled += is_labelled(example, source)
-            given = sum(style in example.answers for style in source.styles)
-            self.records += given if example.answers else len(source.styles)
-            self.without_group += example.group is None
-            self.groups.add(group_of(example))
-            text = hash((example.question, example.passages))
-            self.repeated += text in self.texts
-            self.texts.add(text)
-            if self.max_passages is not None and len(example.passages) > self.max_passages:
-                self._count_cut(example, self.max_passages)
-            yield example
-
-    def _count_cut(self, example: Example, limit: int) -> None:
-        left_out = sum(bool(passage.strip()) for passage in example.passages[limit:])
-        if not left_out:
-            return
-        relevance = example.relevance or ()
-        self.cut["examples"] += 1
-        self.cut["passages"] += left_out
-        self.cut["without_a_relevant_one"] += any(relevance) and not any(relevance[:limit])
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns the numbers for `data.json`; some only if they are not 0."""
-        counts: dict[str, Any] = {
-            "examples": self.examples,
-            "answerable": self.answerable,
-            "unanswerable": self.unanswerable,
-            "labelled": self.labelled,
-            "training_targets": self.records,
-            "without_group": self.without_group,
-            "groups": len(self.groups),
-        }
-        if self.repeated:
-            counts["repeated"] = self.repeated
-        if self.cut["examples"]:
-            counts["beyond_max_passages"] = {"max_passages": self.max_passages, **self.cut}
-        return counts
+NUMBERS = (
+    *("examples", "answerable", "unanswerable", "labelled", "training_targets"),
+    *("without_group", "groups", "repeated"),
+)
+CUT = ("examples", "passages", "without_a_relevant_one")  # of those beyond `max_passages`
 
 
 @dataclass
@@ -112,19 +50,25 @@ class Counts:
             ValueError: If there is nothing to train on or to validate on.
         """
         tested: list[tuple[dict[str, Any], set[str]]] = []
+        by_sentence = self.plan.experiment.split.by == "sentence"
         for part in sources:
             source = part.source
             facts: dict[str, Any] = {"format": source.format, "styles": list(source.styles)}
             self.facts.append(facts)
             ids: dict[str, set[str]] = {}
-            for name, examples in self._parts(part).items():
-                count, ids[name] = Count(self._max_passages()), set()
+            for name, examples in (
+                ("train", part.train if source.train else None),
+                ("validation", part.validation if source.train or by_sentence else None),
+                ("test", part.test),
+            ):
+                if examples is None:
+                    continue
+                facts[name], ids[name] = {}, set()
                 where = str(source.test if name == "test" else source.train)
-                for example in count.of(unique(examples, where), source):
+                for example in self._counted(unique(examples, where), source, facts[name]):
                     ids[name].add(example.id)
                     if name == "train":
                         yield example
-                facts[name] = count.to_json()
             ids["spare"] = {example.id for example in part.held_out} - ids.get("validation", set())
             digests: set[str] = set()
             facts["files"] = {
@@ -138,20 +82,42 @@ class Counts:
                 numbers["in_training"] = both
         self._check_enough()
 
-    def _parts(self, part: Splits) -> dict[str, Iterable[Example]]:
-        """Returns the parts of a source that it has."""
-        by_sentence = self.plan.experiment.split.by == "sentence"
-        parts = {"train": part.train} if part.source.train is not None else {}
-        if part.source.train is not None or by_sentence:
-            parts["validation"] = part.validation
-        return parts if part.test is None else {**parts, "test": part.test}
+    def _counted(
+        self, examples: Iterable[Example], source: Source, numbers: dict[str, Any]
+    ) -> Iterator[Example]:
+        """Yields the examples of a part and counts them."""
+        count, cut, limit = Counter[str](), Counter[str](), self._max_passages()
+        groups: set[str] = set()
+        texts: set[int] = set()
+        for example in examples:
+            count["examples"] += 1
+            count["answerable"] += bool(example.answers)
+            count["unanswerable"] += example.answerable is False
+            count["labelled"] += is_labelled(example, source)
+            given = sum(style in example.answers for style in source.styles)
+            count["training_targets"] += given if example.answers else len(source.styles)
+            count["without_group"] += example.group is None
+            groups.add(group_of(example))
+            text = hash((example.question, example.passages))
+            count["repeated"] += text in texts
+            texts.add(text)
+            if left_out := sum(map(bool, map(str.strip, example.passages[limit:]))):
+                relevance = example.relevance or ()
+                cut["examples"] += 1
+                cut["passages"] += left_out
+                cut["without_a_relevant_one"] += any(relevance) and not any(relevance[:limit])
+            yield example
+        count["groups"] = len(groups)
+        numbers.update({name: count[name] for name in NUMBERS if count[name] or name != "repeated"})
+        if cut:
+            numbers["beyond_max_passages"] = {"max_passages": limit, **{n: cut[n] for n in CUT}}
 
-    def _max_passages(self) -> int | None:
-        """Returns the number of passages that the preprocessor reads; None without a limit."""
+    def _max_passages(self) -> int:
+        """Returns the number of passages that the preprocessor reads."""
         parameter = parameters_of(self.plan.classes.preprocessor).get("num_passages")
         experiment = self.plan.experiment
         if parameter is None or experiment.start_from is not None:
-            return None
+            return sys.maxsize
         value: int = experiment.preprocessor.get("num_passages", parameter.default)
         return value
 

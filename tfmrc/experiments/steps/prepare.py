@@ -1,7 +1,5 @@
 """The first step of an experiment: reads and counts its data and builds its vocabulary."""
 
-import os
-import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -108,7 +106,7 @@ def prepare_in(plan: Plan) -> Prepared:
     vocabulary = _vocabulary(plan, counts.of(prepared.sources))
     for source, found in spans.items():
         counts.facts[source]["spans"] = found
-    _save_vocabulary(vocabulary, folder)
+    vocabulary.save(folder / folders.VOCABULARY)
     _write_examples(prepared)
     write_rows(folder, counts.trained, counts.held_out)
     prepared.facts["vocabulary"] = {"words": vocabulary.size, "rows": len(vocabulary)}
@@ -161,18 +159,6 @@ def _vocabulary(plan: Plan, examples: Iterable[Example]) -> text.Vocabulary:
         num_oov_buckets=settings.num_oov_buckets,
         vectors=vectors,
     )
-
-
-def _save_vocabulary(vocabulary: text.Vocabulary, folder: Path) -> None:
-    """Writes the vocabulary's files to a temporary folder and renames them."""
-    part = folder / f".{folders.VOCABULARY}.part"
-    if part.is_dir():
-        shutil.rmtree(part)
-    part.mkdir()
-    vocabulary.save(part / folders.VOCABULARY)
-    for file in sorted(part.iterdir(), key=lambda file: file.name == folders.VOCABULARY):
-        os.replace(file, folder / file.name)
-    part.rmdir()
 
 
 def _write_examples(prepared: Prepared) -> None:

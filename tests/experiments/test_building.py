@@ -62,7 +62,7 @@ def test_elmo_is_built_from_its_files(tmp_path):
     ("settings", "message"),
     [
         ({"model": {"name": "SAN", "num_layer": 1}}, "`num_layer`; did you mean `num_layers`"),
-        ({"model": {"name": "Masque"}, "tagger": "en"}, "`tagger` has no effect on Masque"),
+        ({"model": {"name": "Masque"}, "tagger": "en"}, "Masque cannot take the setting `tagger`"),
         ({"preprocessor": {"passage_lengt": 9}}, "did you mean `passage_length`"),
         ({"evaluation": {"also": {"more": {"num_beam": 2}}}}, "evaluation.also.more has no argum"),
     ],

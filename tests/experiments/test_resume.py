@@ -136,7 +136,7 @@ def test_the_runs_of_a_grid(place, tmp_path, capsys):
     (run / "narrow-1").mkdir()
     with folders.locked(run / "narrow-1"):
         train(place, run, grid)
-    assert "Skipping narrow-1: Another process is at work" in capsys.readouterr().out
+    assert "Skipping narrow-1: Another process is using" in capsys.readouterr().out
     assert (run / "narrow-2" / "training.json").is_file()
     assert stamps == {path: path.stat().st_mtime_ns for path in stamps}
     train(place, run, grid, variants=["wide"], seeds=[2], fresh=True)

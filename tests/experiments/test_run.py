@@ -54,7 +54,7 @@ def test_a_run_is_evaluated_by_one_process_at_a_time(evaluated, folder, capfd):
     before = (evaluated / "metrics.json").stat().st_mtime_ns
     with locked(folder / "run" / "evaluation"):
         assert cli.main(["evaluate", str(folder / "run"), "--data", str(folder)]) != 0
-    assert "is at work in" in capfd.readouterr().err
+    assert "Another process is using" in capfd.readouterr().err
     assert (evaluated / "metrics.json").stat().st_mtime_ns == before
 
 

@@ -180,7 +180,7 @@ def test_a_second_process_is_refused_and_a_killed_one_frees_the_folder(tmp_path)
         assert holder.stdout is not None and holder.stdout.readline() == "locked\n"
         with pytest.raises(folders.RunLockedError) as raised:
             made(folder)
-        assert f"Another process is at work in {folder}" in str(raised.value)
+        assert f"Another process is using {folder}" in str(raised.value)
         with pytest.raises(folders.RunLockedError):
             made(folder, fresh=True)
         assert (folder / "log.csv").read_text() == "kept"

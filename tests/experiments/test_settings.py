@@ -106,7 +106,7 @@ def test_a_file_extends_another_and_leaves_out_variants(file):
     ("override", "said"),
     [
         ("training.step=9", "did you mean `training.steps`? Received: training.step=9"),
-        ("sources.7.format=squad", "entries of lists, counted from 0"),
+        ("sources.7.format=squad", "index of an entry in a list, from 0"),
         ("training={steps: 3, stops: 4}", "did you mean `training.steps`?"),
         ("steps", "NAME=VALUE"),
         ("grid.variants={a: {training.stepz: 1}}", "grid.variants.a: There is no setting"),

@@ -16,7 +16,7 @@ from tfmrc.utils.arguments import (
 
 __all__ = ["Classes", "check_experiment", "classes_of", "find_model_class"]
 
-RESERVED = ("name", "preset")  # settings of `model` that are no arguments
+RESERVED = ("name", "preset")  # settings of `model` that are not arguments
 TAGS = ("lemmas", "pos_tags", "ner_tags")  # arguments of a preprocessor
 KERAS = ("dtype", "trainable")  # arguments that every Keras model takes
 
@@ -109,7 +109,9 @@ def check_experiment(experiment: Experiment) -> Classes:
     from tfmrc.training.base import training_function
 
     if all(source.train is None for source in experiment.sources):
-        raise ValueError("At least one source has a training file. Received: none with `train`")
+        raise ValueError(
+            "At least one source must have a training file. Received: none with `train`"
+        )
     classes, settings = classes_of(experiment), experiment.training
     known = parameters_of(classes.model)
     for setting, is_used, is_taken in (
@@ -120,7 +122,7 @@ def check_experiment(experiment: Experiment) -> Classes:
     ):
         if is_used and not is_taken:
             name = classes.model.__name__
-            raise ValueError(f"`{setting}` has no effect on {name}, which does not take it.")
+            raise ValueError(f"{name} cannot take the setting `{setting}`.")
     preset, presets = experiment.model.get("preset"), getattr(classes.model, "presets", {})
     if preset is not None and preset not in presets and not Path(str(preset)).is_dir():
         raise ValueError(

@@ -46,9 +46,7 @@ def find_recipe(name: str) -> Path:
                 return candidate
     known = [] if folder is None else [path.parent.name for path in folder.glob("*/config.yaml")]
     raise ValueError(
-        "There is no such file, and no recipe of this name"
-        + suggestion(name, known)
-        + f" Received: {name}"
+        "Not a file or the name of a recipe" + suggestion(name, known) + f" Received: {name}"
     )
 
 

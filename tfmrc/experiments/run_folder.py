@@ -70,8 +70,8 @@ def open_run(experiment: Experiment, folder: Path, fresh: bool = False) -> Itera
     is_new = not folder.is_dir() or {path.name for path in folder.iterdir()} <= _BEGUN
     if not is_new and not is_run(folder):
         raise ValueError(
-            f"The folder is not empty and not a run of tfmrc: it has no {MARKER} of ours. Pass "
-            f"another one by --run FOLDER. Received: run={str(folder)!r}"
+            "The folder is not empty and not a run of tfmrc. Choose another one with --run FOLDER. "
+            f"Received: run={str(folder)!r}"
         )
     with ExitStack() as locks:
         if fresh and not is_new:  # its locks are held to the end, so no process resumes it
@@ -272,8 +272,8 @@ def locked(folder: Path) -> Iterator[None]:
         lock.acquire(timeout=0)
     except Timeout as error:
         raise RunLockedError(
-            f"Another process is at work in {folder}. Wait until it ends, or name another folder "
-            "by --run FOLDER."
+            f"Another process is using {folder}. Wait until it ends, or choose another folder with "
+            "--run FOLDER."
         ) from error
     try:
         yield
@@ -296,7 +296,7 @@ def read_json(path: Path, made_by: str) -> Any:
         ValueError: If the file does not exist; the message names the command that writes it.
     """
     if not path.is_file():
-        raise ValueError(f"{path} does not exist: `tfmrc {made_by}` makes it.")
+        raise ValueError(f"{path} does not exist: `tfmrc {made_by}` creates it.")
     return json.loads(path.read_text(encoding="utf-8"))
 
 

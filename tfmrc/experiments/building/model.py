@@ -127,7 +127,7 @@ def compile_arguments(plan: Plan, model: Any, steps: int, steps_per_epoch: int) 
     model's own.
 
     Raises:
-        ValueError: With `training.optimizer_of` an encoder is trained, whose rates it has not.
+        ValueError: If an encoder is trained with `training.optimizer_of`.
     """
     from tfmrc import training
     from tfmrc.training.base import training_function, with_loss_scale
@@ -139,7 +139,7 @@ def compile_arguments(plan: Plan, model: Any, steps: int, steps_per_epoch: int) 
     encoder = getattr(model, "encoder", None)
     if encoder is not None and encoder.trainable_weights:
         raise ValueError(
-            "`training.optimizer_of` has no learning rates for an encoder that is trained. "
+            "`training.optimizer_of` cannot train an encoder. "
             f"Received: training.optimizer_of={settings.optimizer_of!r}"
         )
     function = training_function(plan.classes.optimizer)

@@ -91,7 +91,7 @@ def build_parts(
         if vectors is not None:
             if getattr(model, "word_embedding", None) is None:
                 raise ValueError(
-                    "This model reads an encoder in place of words' rows, so it takes no vectors. "
+                    "The model has no word embedding, so it cannot take vectors. "
                     f"Received: vocabulary={settings}"
                 )
             coverage = encoders.set_vectors(model.word_embedding, vocabulary, vectors)

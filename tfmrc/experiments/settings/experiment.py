@@ -56,7 +56,7 @@ class Source:
             only; `adversarial` counts the worst variant of a question.
         squad_scores: adds exact match and F1 by SQuAD's rules; null: for SQuAD's formats and for
             short answers.
-        paper: figures of a paper by system and score, printed beside the measured ones.
+        paper: published figures by system and score, shown next to the measured ones.
         options: further arguments of the reader.
         train_options: reader arguments for the training file alone.
         test_options: reader arguments for the test file alone.
@@ -130,7 +130,7 @@ class Split:
 
 @dataclass(frozen=True, config=STRICT)
 class Vocabulary:
-    """Words with a row of their own in the embedding, counted on the training examples.
+    """Words that get an embedding row of their own, counted on the training examples.
 
     Args:
         size: largest number of words, the most frequent ones.
@@ -219,9 +219,9 @@ class Training:
         dtype: float32, mixed_bfloat16 or mixed_float16.
         stream: reads the training files in every pass instead of keeping examples in memory.
         frozen: layers that are not trained, by name; `outer/inner` for a layer inside another.
-        teacher: folder of a run or a saved predictor whose distributions the model learns beside
-            the labels (ExtractiveReader, SAN); null: none.
-        teacher_weight: weight of the teacher's loss beside that of the labels.
+        teacher: folder of a run or a saved predictor whose distributions the model learns in
+            addition to the labels (ExtractiveReader, SAN); null: none.
+        teacher_weight: weight of the teacher's loss, relative to that of the labels.
         temperature: temperature of the teacher's and the model's distributions.
     """
 
@@ -310,7 +310,7 @@ class Experiment:
         imports: modules to import first, which register a user's own classes; they are installed,
             in the current folder or on `PYTHONPATH`.
         split: choice of the validation examples.
-        vocabulary: words with a row of their own.
+        vocabulary: words that get an embedding row of their own.
         tagger: spaCy pipeline whose tags the model reads; null: no tags.
         encoder: `preset` of a pretrained encoder, or the folder of a run whose trained encoder is
             copied, and options of `tfmrc.encoders.from_preset`, such as `trainable_layers`; for

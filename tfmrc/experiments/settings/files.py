@@ -203,7 +203,7 @@ def set_value(values: dict[str, Any], name: str, value: Any) -> None:
     """Sets a value by its dotted name, creating missing mappings; list items count from 0.
 
     Raises:
-        ValueError: If a part of the name is no mapping or list, or is beyond the end of a list.
+        ValueError: If a part of the name does not name a mapping or the entry of a list.
 
     Example:
 
@@ -232,7 +232,7 @@ def set_value(values: dict[str, Any], name: str, value: Any) -> None:
         inner[_key(inner, last)] = value
     except (TypeError, ValueError, IndexError) as error:
         raise ValueError(
-            "A setting is named by its mappings and by its entries of lists, counted from 0. "
+            "A setting must be NAME.NAME, with the index of an entry in a list, from 0. "
             f"Received: {name}={value!r}"
         ) from error
 

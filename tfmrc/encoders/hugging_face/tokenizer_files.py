@@ -84,10 +84,7 @@ def _word_pieces(pieces: WordPieces, subwords: SubwordTokenizer, facts: Family) 
             "strip_accents": rules["strip_accents"], "lowercase": rules["lowercase"],
         },
         "pre_tokenizer": {"type": "BertPreTokenizer"},
-        "post_processor": {
-            "type": "BertProcessing", "sep": [facts.sep, subwords.sep_id],
-            "cls": [facts.cls, subwords.cls_id],
-        },
+        "post_processor": _template(subwords, facts),
         "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
         "model": {**WORD_PIECE, "unk_token": rules["unknown"], "vocab": vocabulary},
     }  # fmt: skip

@@ -8,15 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from tfmrc.text.code_points import (
-    NUM_CODES,
-    CodePoints,
-    CodePointTable,
-    member,
-    neighbours,
-    tables,
-    white_space,
-)
+from tfmrc.text import code_points as cp
 from tfmrc.text.lines import read_lines, write_lines
 from tfmrc.text.subwords.pieces import Pieces, Strings
 from tfmrc.text.subwords.special_tokens import SpecialTokens
@@ -73,11 +65,11 @@ class BytePairs(Pieces):
             merged.append(self._ids[left + right])
         self._merged = np.array(merged or [0], np.int32)
         self._no_rank = len(keys)
-        classes = np.zeros(NUM_CODES, np.int32)
-        classes[member(tables()["letters"])] = LETTER
-        classes[member(tables()["numbers"])] = NUMBER
-        classes[white_space()] = SPACE
-        self._classes = CodePointTable(classes)
+        classes = np.zeros(cp.NUM_CODES, np.int32)
+        classes[cp.having("letters")] = LETTER
+        classes[cp.having("numbers")] = NUMBER
+        classes[cp.white_space()] = SPACE
+        self._classes = cp.CodePointTable(classes)
         # Of each piece the number of bytes, and of spaces at both ends; the last row is for ids of
         # special tokens beyond the vocabulary.
         space = byte_characters()[ord(" ")]
@@ -123,7 +115,7 @@ class BytePairs(Pieces):
         The offsets of a piece leave out its spaces at both ends, and cover whole characters, even
         if it has only some of their bytes.
         """
-        text = CodePoints.of(texts)
+        text = cp.CodePoints.of(texts)
         special = special_tokens.find(text)
         points, source, row = special.stand_ins(text)  # [M]
         is_special = tf.gather(special.first, source)
@@ -143,26 +135,26 @@ class BytePairs(Pieces):
         """Returns True at the first character of each word, bool `[M]`."""
         kind = tf.where(is_special, -1, self._classes.lookup(points))
         # Parts of a text between special tokens are separate texts.
-        edge = row != neighbours(row, -1, -1)
-        edge |= is_special | neighbours(is_special, -1)
-        previous = tf.where(edge, -1, neighbours(kind, -1, -1))
-        following = tf.where(neighbours(edge, 1, True), -1, neighbours(kind, 1, -1))
+        edge = row != cp.neighbours(row, -1, -1)
+        edge |= is_special | cp.neighbours(is_special, -1)
+        previous = tf.where(edge, -1, cp.neighbours(kind, -1, -1))
+        following = tf.where(cp.neighbours(edge, 1, True), -1, cp.neighbours(kind, 1, -1))
         begins = edge | (kind != previous)
 
         # === Spaces: the last one of a run is separate, or begins the next word if it is " " ===
         begins |= (kind == SPACE) & (following >= 0) & (following != SPACE)
-        begins &= edge | (kind == SPACE) | (neighbours(points, -1, -1) != ord(" "))
+        begins &= edge | (kind == SPACE) | (cp.neighbours(points, -1, -1) != ord(" "))
 
         # === Contractions: at the start of a word without a space; the word ends after them ===
         starts = begins & (points == ord("'")) & ~is_special
         for ending in CONTRACTIONS:
             match = starts
             for step, letter in enumerate(ending, 1):
-                match &= neighbours(points, step, -1) == ord(letter)
-                match &= ~neighbours(edge, step, True)
+                match &= cp.neighbours(points, step, -1) == ord(letter)
+                match &= ~cp.neighbours(edge, step, True)
             for step in range(1, len(ending) + 1):
-                begins &= ~neighbours(match, -step)
-            begins |= neighbours(match, -len(ending) - 1)
+                begins &= ~cp.neighbours(match, -step)
+            begins |= cp.neighbours(match, -len(ending) - 1)
         return begins
 
     def _trimmed(self, pieces: TextPieces) -> TextPieces:

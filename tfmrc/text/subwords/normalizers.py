@@ -6,24 +6,13 @@ from typing import Any, NoReturn
 import numpy as np
 import tensorflow as tf
 
+from tfmrc.text import code_points as cp
 from tfmrc.text.checks import checked
-from tfmrc.text.code_points import (
-    NUM_CODES,
-    Characters,
-    CodePointTable,
-    Replacements,
-    int32,
-    member,
-    neighbours,
-    tables,
-    white_space,
-    white_space_table,
-)
 from tfmrc.text.subwords.precompiled import Precompiled, read_rules
 
 __all__ = ["Step", "normalizers_of"]
 
-Step = Callable[[Characters], Characters]
+Step = Callable[[cp.Characters], cp.Characters]
 SPACES, LINES = " {2,}", r"\s{2,}|[\n\r\t]"
 
 
@@ -51,7 +40,7 @@ def normalizers_of(config: Mapping[str, Any] | None) -> list[Step]:
         if kind == "StripAccents":
             steps.append(_strip_accents(after_nfkd=types[number - 1 : number] == ["NFKD"]))
         elif kind == "Lowercase":
-            steps.append(Replacements(tables()["lowercase"]))
+            steps.append(cp.Replacements(cp.tables()["lowercase"]))
         elif kind == "NFC":
             steps.append(Composition())
         elif kind == "Strip":
@@ -74,11 +63,11 @@ def _flat(config: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
 
 
 def _strip_accents(after_nfkd: bool) -> Step:
-    accents = member(tables()["accents"])
+    accents = cp.having("accents")
     replaced = {code: chr(code) for code in np.flatnonzero(accents).tolist()}
     if after_nfkd:
-        replaced = tables()["nfkd"] | replaced
-    return Replacements(
+        replaced = cp.tables()["nfkd"] | replaced
+    return cp.Replacements(
         {code: "".join(c for c in text if not accents[ord(c)]) for code, text in replaced.items()}
     )
 
@@ -109,11 +98,11 @@ class Strip:
     def __init__(self, left: bool, right: bool):
         self._sides = [True] * left + [False] * right
 
-    def __call__(self, characters: Characters) -> Characters:
+    def __call__(self, characters: cp.Characters) -> cp.Characters:
         for left in self._sides:
-            other = ~white_space_table().lookup(characters.points)  # [M]
+            other = ~cp.white_space_table().lookup(characters.points)  # [M]
             # The number of other characters up to each one, within its text.
-            count = tf.cumsum(int32(other), reverse=not left)
+            count = tf.cumsum(cp.int32(other), reverse=not left)
             side = "left" if left else "right"
             edge = tf.searchsorted(characters.text, characters.text, side=side)  # [M]
             padded = tf.pad(count, [[1, 0]]) if left else tf.pad(count, [[0, 1]])  # [M + 1]
@@ -128,20 +117,20 @@ class Runs:
     """
 
     def __init__(self, pattern: str, content: str):
-        space, single = np.zeros(NUM_CODES, bool), np.zeros(NUM_CODES, bool)
+        space, single = np.zeros(cp.NUM_CODES, bool), np.zeros(cp.NUM_CODES, bool)
         space[32] = True
         if pattern == LINES:
-            space = white_space()
+            space = cp.white_space()
             single[[*map(ord, "\n\r\t")]] = True
-        self._kinds = CodePointTable(space.astype(np.int32) + single)
+        self._kinds = cp.CodePointTable(space.astype(np.int32) + single)
         self._content = ord(content)
 
-    def __call__(self, characters: Characters) -> Characters:
+    def __call__(self, characters: cp.Characters) -> cp.Characters:
         kinds = self._kinds.lookup(characters.points)
         space = kinds > 0
-        linked = space & neighbours(space, -1)
-        linked &= characters.text == neighbours(characters.text, -1, -1)
-        followed = neighbours(linked, 1)
+        linked = space & cp.neighbours(space, -1)
+        linked &= characters.text == cp.neighbours(characters.text, -1, -1)
+        followed = cp.neighbours(linked, 1)
         replaced = linked | (kinds > 1)
         points = tf.where(replaced, self._content, characters.points)
         return characters._replace(points=points).select(~followed)
@@ -154,22 +143,22 @@ class Literal:
         self._codes = [ord(character) for character in text]
         self._content = ord(content)
 
-    def __call__(self, characters: Characters) -> Characters:
+    def __call__(self, characters: cp.Characters) -> cp.Characters:
         points, text = characters.points, characters.text
         size = len(self._codes)
-        match = neighbours(text, size - 1, -1) == text  # [M], at the first character
+        match = cp.neighbours(text, size - 1, -1) == text  # [M], at the first character
         for step, code in enumerate(self._codes):
-            match &= neighbours(points, step, -1) == code
+            match &= cp.neighbours(points, step, -1) == code
         if self._codes[0] == self._codes[-1]:
             # Of the matches in a row every second one counts: "aa" is twice in "aaaa".
-            begins = match & ~(neighbours(match, -1) & (neighbours(text, -1, -1) == text))
+            begins = match & ~(cp.neighbours(match, -1) & (cp.neighbours(text, -1, -1) == text))
             index, first = tf.range(tf.size(points)), tf.cast(tf.where(begins)[:, 0], tf.int32)
             run = tf.searchsorted(first, index, side="right")
             match &= (index - tf.gather(tf.pad(first, [[1, 0]]), run)) % 2 == 0
         removed = match
         for step in range(1, size - 1):
-            removed |= neighbours(match, -step)
-        last = neighbours(match, 1 - size)
+            removed |= cp.neighbours(match, -step)
+        last = cp.neighbours(match, 1 - size)
         return characters._replace(points=tf.where(last, self._content, points)).select(~removed)
 
 
@@ -177,20 +166,20 @@ class Composition:
     """NFC of texts in which it replaces single characters; others are refused."""
 
     def __init__(self) -> None:
-        nfc = tables()["nfc"]
-        self._replacements = Replacements(nfc)
-        composing = np.zeros(NUM_CODES, bool)
-        for code, text in tables()["decompositions"].items():
+        nfc = cp.tables()["nfc"]
+        self._replacements = cp.Replacements(nfc)
+        composing = np.zeros(cp.NUM_CODES, bool)
+        for code, text in cp.tables()["decompositions"].items():
             if code not in nfc:
                 composing[ord(text[-1])] = True
-        ordered = member([*tables()["marks"], *tables()["combining"]])
+        ordered = cp.member([*cp.tables()["marks"], *cp.tables()["combining"]])
         ordered[[code for code, text in nfc.items() if ordered[ord(text[-1])]]] = True
-        self._kinds = CodePointTable(ordered.astype(np.int32) + 2 * composing)
+        self._kinds = cp.CodePointTable(ordered.astype(np.int32) + 2 * composing)
 
-    def __call__(self, characters: Characters) -> Characters:
+    def __call__(self, characters: cp.Characters) -> cp.Characters:
         kinds = self._kinds.lookup(characters.points)  # [M]
         mark = kinds % 2 > 0
-        crossing = (kinds > 1) | (mark & neighbours(mark, -1))
+        crossing = (kinds > 1) | (mark & cp.neighbours(mark, -1))
         points = checked(
             characters.points,
             ~tf.reduce_any(crossing),

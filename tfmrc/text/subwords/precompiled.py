@@ -6,18 +6,8 @@ import struct
 import numpy as np
 import tensorflow as tf
 
+from tfmrc.text import code_points as cp
 from tfmrc.text.checks import checked
-from tfmrc.text.code_points import (
-    NUM_CODES,
-    Characters,
-    CodePointTable,
-    code_point_sizes,
-    expand,
-    int32,
-    member,
-    neighbours,
-    tables,
-)
 
 __all__ = ["Precompiled", "read_rules"]
 
@@ -89,7 +79,7 @@ class Precompiled:
     """
 
     def __init__(self, rules: dict[str, str]):
-        single = np.full(NUM_CODES, -1, np.int32)
+        single = np.full(cp.NUM_CODES, -1, np.int32)
         pairs, refused = [], []
         for number, key in enumerate(rules):
             if len(key) == 1:
@@ -104,7 +94,7 @@ class Precompiled:
                 f"supported. Received: {refused[0]!r}"
             )
         pairs = [*sorted(pairs), (1 << 62, -1)]
-        self._single = CodePointTable(single)
+        self._single = cp.CodePointTable(single)
         self._pairs = np.array([key for key, _ in pairs], np.int64)
         self._pair_rules = np.array([number for _, number in pairs], np.int32)
         # Of each rule the number of new characters and the first one; the last row is for none.
@@ -112,12 +102,12 @@ class Precompiled:
         self._first = np.cumsum(self._counts, dtype=np.int32) - self._counts
         self._first[-1] = -1
         self._new_points = np.array([*map(ord, "".join(rules.values())), 0], np.int32)
-        kinds = np.zeros(NUM_CODES, np.int32)
+        kinds = np.zeros(cp.NUM_CODES, np.int32)
         for bit, name in enumerate(("extenders", "controls", "prefixes")):
-            kinds |= member(tables()[name]).astype(np.int32) << bit
-        self._kinds = CodePointTable(kinds)
+            kinds |= cp.having(name).astype(np.int32) << bit
+        self._kinds = cp.CodePointTable(kinds)
 
-    def __call__(self, characters: Characters) -> Characters:
+    def __call__(self, characters: cp.Characters) -> cp.Characters:
         """Returns the characters after replacement.
 
         Raises:
@@ -125,7 +115,7 @@ class Precompiled:
         """
         rule, size = self._matches(characters)  # [M]
         counts = tf.where(size > 0, tf.gather(self._counts, rule), 0)
-        result, origin, number = expand(  # [N]
+        result, origin, number = cp.expand(  # [N]
             characters, counts, tf.gather(self._first, rule), self._new_points
         )
 
@@ -135,16 +125,16 @@ class Precompiled:
         is_after = (tf.cumsum(counts) > 0) & (
             tf.gather(tf.pad(result.text, [[0, 1]]), last) == characters.text
         )  # [M]
-        change = int32(number >= tf.gather(size, origin))
+        change = cp.int32(number >= tf.gather(size, origin))
         change = tf.tensor_scatter_nd_sub(change, last[is_after][:, None], removed[is_after])
         consumed = tf.where(change > 0, 0, 1 - change)  # [N]
         cursor = tf.cumsum(consumed) - consumed
         first_of_text = tf.searchsorted(result.text, result.text)
         cursor -= tf.gather(tf.pad(cursor, [[0, 1]]), first_of_text)
-        cursor += tf.searchsorted(characters.text, result.text) - int32(change > 0)
+        cursor += tf.searchsorted(characters.text, result.text) - cp.int32(change > 0)
         return result._replace(source=tf.gather(characters.source, cursor))
 
-    def _matches(self, characters: Characters) -> tuple[tf.Tensor, tf.Tensor]:
+    def _matches(self, characters: cp.Characters) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns each character's rule, and the number of characters that it replaces.
 
         The rule of a character that stays is the last row. The number is 0 at the characters of a
@@ -153,26 +143,26 @@ class Precompiled:
         points, text = characters.points, characters.text
         kinds = self._kinds.lookup(points)
         extender, control, prefix = (kinds // (1 << bit) % 2 > 0 for bit in range(3))  # [M]
-        joins = extender & ~neighbours(control, -1, True)
-        joins |= ~control & neighbours(prefix, -1)
-        joins |= (points == LINE_FEED) & (neighbours(points, -1, -1) == CARRIAGE_RETURN)
-        joins &= text == neighbours(text, -1, -1)
-        cluster = tf.cumsum(int32(~joins)) - 1  # [M], of C clusters
-        num_bytes = tf.math.segment_sum(code_point_sizes(points), cluster)
+        joins = extender & ~cp.neighbours(control, -1, True)
+        joins |= ~control & cp.neighbours(prefix, -1)
+        joins |= (points == LINE_FEED) & (cp.neighbours(points, -1, -1) == CARRIAGE_RETURN)
+        joins &= text == cp.neighbours(text, -1, -1)
+        cluster = tf.cumsum(cp.int32(~joins)) - 1  # [M], of C clusters
+        num_bytes = tf.math.segment_sum(cp.code_point_sizes(points), cluster)
         count = tf.math.segment_sum(tf.ones_like(cluster), cluster)  # [C]
         short = tf.gather((num_bytes < SHORT) & (count > 1), cluster)
 
         single = self._single.lookup(points)
-        key = _pair(tf.cast(points, tf.int64), tf.cast(neighbours(points, 1, 0), tf.int64))
+        key = _pair(tf.cast(points, tf.int64), tf.cast(cp.neighbours(points, 1, 0), tf.int64))
         index = tf.searchsorted(self._pairs, key)  # [M], rows of the table of pairs
         pair = tf.gather(self._pair_rules, index)
         pair = tf.where(short & ~joins & (tf.gather(self._pairs, index) == key), pair, -1)
         rule = tf.where(single >= 0, single, pair)
         whole = short & ~joins & (rule >= 0)
-        inner = tf.gather(tf.math.segment_max(int32(whole), cluster), cluster) > 0
+        inner = tf.gather(tf.math.segment_max(cp.int32(whole), cluster), cluster) > 0
         size = tf.where(whole, tf.gather(count, cluster), tf.where(inner, 0, 1))
         # A letter of several bytes can belong to a syllable or an emoji that began before it.
-        unsure = whole & (points >= 0x80) & neighbours(extender, -1)
+        unsure = whole & (points >= 0x80) & cp.neighbours(extender, -1)
         size = checked(
             size,
             ~tf.reduce_any(unsure),

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from tfmrc.text.code_points import Characters, CodePoints, neighbours, white_space_table
+from tfmrc.text import code_points as cp
 
 _STAND_IN = ord("<")  # one word with one piece, whatever the vocabulary
 
@@ -36,10 +36,10 @@ class SpecialMatches(NamedTuple):
         """True at the first character of a token, bool `[N]`."""
         return self.ids >= 0
 
-    def stand_ins(self, text: CodePoints) -> Characters:
+    def stand_ins(self, text: cp.CodePoints) -> cp.Characters:
         """Returns the characters of the texts, with one character in place of each token."""
         points = tf.where(self.inside, _STAND_IN, text.points)
-        characters = Characters(points, tf.range(tf.size(points)), text.row)
+        characters = cp.Characters(points, tf.range(tf.size(points)), text.row)
         return characters.select(~self.inside | self.first)
 
 
@@ -90,7 +90,7 @@ class SpecialTokens:
         normalized = [{**token, "content": normalize(token["content"])} for token in later]
         return SpecialTokens(given), SpecialTokens(normalized)
 
-    def find(self, text: CodePoints) -> SpecialMatches:
+    def find(self, text: cp.CodePoints) -> SpecialMatches:
         """Returns the matches in the N code points of some strings."""
         size = tf.size(text.points)
         ids = tf.fill([size], -1)
@@ -98,9 +98,9 @@ class SpecialTokens:
         depth = tf.zeros([size + 1], tf.int32)  # changes of the number of tokens around a character
         for token in self._tokens:
             width = len(token["content"])
-            match = neighbours(text.row, width - 1, -1) == text.row  # [N]
+            match = cp.neighbours(text.row, width - 1, -1) == text.row  # [N]
             for offset, character in enumerate(token["content"]):
-                match &= neighbours(text.points, offset, -1) == ord(character)
+                match &= cp.neighbours(text.points, offset, -1) == ord(character)
             inner = tf.cast(tf.where(match)[:, 0], tf.int32)  # [K], the matches
             first = self._with_spaces(text, inner) if token["lstrip"] else inner
             ones = tf.ones_like(inner)
@@ -111,9 +111,9 @@ class SpecialTokens:
             depth = tf.tensor_scatter_nd_add(depth, inner[:, None] + width, -ones)
         return SpecialMatches(ids, tf.cumsum(depth)[:-1] > 0, begins, ends)
 
-    def _with_spaces(self, text: CodePoints, positions: tf.Tensor) -> tf.Tensor:
+    def _with_spaces(self, text: cp.CodePoints, positions: tf.Tensor) -> tf.Tensor:
         """Returns the start of the white space before each position, int32 `[K]`."""
-        is_space = white_space_table().lookup(text.points)  # [N]
+        is_space = cp.white_space_table().lookup(text.points)  # [N]
         # A run of white space begins after another character, or with its string.
         begins = ~is_space | (text.index == 0)
         stops = tf.cast(tf.where(begins)[:, 0], tf.int32)

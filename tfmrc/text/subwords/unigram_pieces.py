@@ -9,14 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from tfmrc.text.code_points import (
-    Characters,
-    CodePoints,
-    code_point_sizes,
-    int32,
-    neighbours,
-    white_space_table,
-)
+from tfmrc.text import code_points as cp
 from tfmrc.text.subwords.normalizers import normalizers_of
 from tfmrc.text.subwords.pieces import Pieces, Strings
 from tfmrc.text.subwords.special_tokens import SpecialMatches, SpecialTokens
@@ -136,12 +129,12 @@ class UnigramPieces(Pieces):
         self, texts: Strings, special_tokens: SpecialTokens, spaced: tf.Tensor | list[bool] | bool
     ) -> TextPieces:
         """Returns the subwords of texts `[R]`; `spaced` `[R]`, whether a space precedes each."""
-        text = CodePoints.of(texts)
+        text = cp.CodePoints.of(texts)
         points, words = self._words(text, spaced, *self._normalized_text(text, special_tokens))
         return cut_words(text, points, words, self._cut)
 
     def _normalized_text(
-        self, text: CodePoints, special_tokens: SpecialTokens
+        self, text: cp.CodePoints, special_tokens: SpecialTokens
     ) -> tuple[tf.Tensor, ...]:
         """Normalizes what is between special tokens.
 
@@ -155,20 +148,22 @@ class UnigramPieces(Pieces):
             given, normalized = special_tokens.divided(self._normalized_string)
         special = given.find(text)  # [N]
         points = tf.where(special.inside, INERT, text.points)
-        part = tf.cumsum(int32(_part_begins(text, special)))
-        points, source, part = self._normalized(Characters(points, tf.range(tf.size(points)), part))
+        part = tf.cumsum(cp.int32(_part_begins(text, special)))
+        points, source, part = self._normalized(
+            cp.Characters(points, tf.range(tf.size(points)), part)
+        )
         # The tokens of normalized text; searchsorted gives the first character of a part.
         index = tf.range(tf.size(part)) - tf.searchsorted(part, part)  # [M]
-        parts = CodePoints(points, part, index, text.num_rows)
+        parts = cp.CodePoints(points, part, index, text.num_rows)
         later = normalized.find(parts)
         points = tf.where(later.inside, INERT, points)
         ids = tf.maximum(tf.gather(special.ids, source), later.ids)
         is_special = tf.gather(special.inside, source) | later.inside
-        return points, source, tf.cumsum(int32(_part_begins(parts, later))), ids, is_special
+        return points, source, tf.cumsum(cp.int32(_part_begins(parts, later))), ids, is_special
 
     def _words(
         self,
-        text: CodePoints,
+        text: cp.CodePoints,
         spaced: tf.Tensor | list[bool] | bool,
         points: tf.Tensor,
         source: tf.Tensor,
@@ -180,24 +175,24 @@ class UnigramPieces(Pieces):
 
         The text `"an owl"` becomes `▁an▁owl`, of which the first `▁` is new.
         """
-        white = white_space_table().lookup(points) & self._splits
-        part += tf.cumsum(int32(white))
+        white = cp.white_space_table().lookup(points) & self._splits
+        part += tf.cumsum(cp.int32(white))
         points = tf.where(points == SPACE, META_SPACE, points)
         points, source, part, ids, is_special = (
             tf.boolean_mask(field, ~white) for field in (points, source, part, ids, is_special)
         )
-        begins = part != neighbours(part, -1, -1)
+        begins = part != cp.neighbours(part, -1, -1)
         spaced = tf.broadcast_to(spaced, text.num_rows[None])  # [R]
         prepended = begins & ~is_special & (points != META_SPACE) & self._prepends
         prepended &= tf.gather(spaced, tf.gather(text.row, source))
         begins |= points == META_SPACE
         # A character that a "▁" is prepended to is repeated, and the first of the two becomes it.
-        origin = tf.repeat(tf.range(tf.size(points)), 1 + int32(prepended))
-        is_new = tf.gather(prepended, origin) & (origin != neighbours(origin, -1, -1))
+        origin = tf.repeat(tf.range(tf.size(points)), 1 + cp.int32(prepended))
+        is_new = tf.gather(prepended, origin) & (origin != cp.neighbours(origin, -1, -1))
         is_old = tf.gather(prepended, origin) & ~is_new
         points = tf.where(is_new, META_SPACE, tf.gather(points, origin))
         source, ids = tf.gather(source, origin), tf.gather(ids, origin)
-        firsts = int32(tf.where(tf.gather(begins, origin) & ~is_old)[:, 0])  # [V]
+        firsts = cp.int32(tf.where(tf.gather(begins, origin) & ~is_old)[:, 0])  # [V]
         lasts = tf.pad(firsts, [[0, 1]], constant_values=tf.size(points))[1:] - 1
         return points, Words(firsts, lasts, source, source, tf.gather(ids, firsts))
 
@@ -205,7 +200,7 @@ class UnigramPieces(Pieces):
         """Returns the pieces of strings `[U]`, and their first and last bytes, ragged `[U, ..]`."""
         codes = tf.strings.unicode_decode(strings, "UTF-8")  # ragged [U, ..]
         pieces, *characters = self._model.split(codes)
-        before = tf.pad(tf.cumsum(code_point_sizes(codes.values)), [[1, 0]])  # bytes, of all [U]
+        before = tf.pad(tf.cumsum(cp.code_point_sizes(codes.values)), [[1, 0]])  # bytes, of all [U]
         first = tf.cast(tf.gather(codes.row_starts(), pieces.value_rowids()), tf.int32)
         offsets = (
             tf.gather(before, first + field.values) - tf.gather(before, first)
@@ -213,14 +208,14 @@ class UnigramPieces(Pieces):
         )
         return pieces, *map(pieces.with_values, offsets)
 
-    def _normalized(self, characters: Characters) -> Characters:
+    def _normalized(self, characters: cp.Characters) -> cp.Characters:
         for step in self._steps:
             characters = step(characters)
         return characters
 
     def _normalized_string(self, string: str) -> str:
-        text = CodePoints.of([string])
-        characters = self._normalized(Characters(text.points, text.index, text.row))
+        text = cp.CodePoints.of([string])
+        characters = self._normalized(cp.Characters(text.points, text.index, text.row))
         return "".join(map(chr, characters.points.numpy()))
 
     def components(self) -> dict[str, Any]:
@@ -259,7 +254,7 @@ def _rules(pre_tokenizer: Json) -> tuple[bool, bool]:
     return types[0] == "WhitespaceSplit", scheme == "always"
 
 
-def _part_begins(text: CodePoints, special: SpecialMatches) -> tf.Tensor:
+def _part_begins(text: cp.CodePoints, special: SpecialMatches) -> tf.Tensor:
     """Returns True at the first character of a text, a special token or what follows one, [N]."""
-    edge = special.inside != neighbours(special.inside, -1)
+    edge = special.inside != cp.neighbours(special.inside, -1)
     return (text.index == 0) | special.first | edge

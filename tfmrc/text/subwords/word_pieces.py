@@ -9,16 +9,8 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_text as tf_text
 
+from tfmrc.text import code_points as cp
 from tfmrc.text.checks import checked
-from tfmrc.text.code_points import (
-    NUM_CODES,
-    CodePoints,
-    CodePointTable,
-    Replacements,
-    member,
-    neighbours,
-    tables,
-)
 from tfmrc.text.lines import read_lines, write_lines
 from tfmrc.text.subwords.pieces import Pieces, Strings
 from tfmrc.text.subwords.special_tokens import SpecialTokens
@@ -80,13 +72,13 @@ class WordPieces(Pieces):
         self.strip_accents = lowercase if strip_accents is None else strip_accents
         self.split_ideographs = split_ideographs
         self.unknown = unknown
-        self._replace = Replacements(_replacements(self.lowercase, self.strip_accents))
-        kinds = np.zeros(NUM_CODES, np.int32)
-        kinds[member(tables()["punctuation"])] = SINGLE
+        self._replace = cp.Replacements(_replacements(self.lowercase, self.strip_accents))
+        kinds = np.zeros(cp.NUM_CODES, np.int32)
+        kinds[cp.having("punctuation")] = SINGLE
         kinds[32] = SPACE
-        self._kinds = CodePointTable(kinds)
-        self._ideographs = CodePointTable(member(tables()["ideographs"]))
-        self._marks = CodePointTable(_marks())
+        self._kinds = cp.CodePointTable(kinds)
+        self._ideographs = cp.CodePointTable(cp.having("ideographs"))
+        self._marks = cp.CodePointTable(_marks())
         with tf.init_scope():
             self._cutter = tf_text.FastWordpieceTokenizer(
                 vocab=pieces,
@@ -101,15 +93,15 @@ class WordPieces(Pieces):
 
         A word of which BERT's normalizer removes all characters has no piece.
         """
-        return self._tokenize(CodePoints.of(words), SpecialTokens()).ids
+        return self._tokenize(cp.CodePoints.of(words), SpecialTokens()).ids
 
     def tokenize(self, texts: Strings, special_tokens: SpecialTokens) -> TextPieces:
-        text = CodePoints.of(texts)
+        text = cp.CodePoints.of(texts)
         return self._tokenize(
             self._check_marks(text) if self.strip_accents else text, special_tokens
         )
 
-    def _tokenize(self, text: CodePoints, special_tokens: SpecialTokens) -> TextPieces:
+    def _tokenize(self, text: cp.CodePoints, special_tokens: SpecialTokens) -> TextPieces:
         special = special_tokens.find(text)
         points, source, row = self._replace(special.stand_ins(text))  # [M]
 
@@ -121,9 +113,9 @@ class WordPieces(Pieces):
         inner = kind != SPACE
         in_run = inner & ~single
         # True where a character is in one word with the one before it: of "ab !c" at the b.
-        joined = in_run & neighbours(in_run, -1) & (row == neighbours(row, -1, -1))
+        joined = in_run & cp.neighbours(in_run, -1) & (row == cp.neighbours(row, -1, -1))
         first = tf.cast(tf.where(inner & ~joined)[:, 0], tf.int32)  # [V]
-        last = tf.cast(tf.where(inner & ~neighbours(joined, 1))[:, 0], tf.int32)
+        last = tf.cast(tf.where(inner & ~cp.neighbours(joined, 1))[:, 0], tf.int32)
         special_ids = tf.gather(special.ids, tf.gather(source, first))
         words = Words(first, last, source, tf.gather(special.ends, source), special_ids)
 
@@ -139,7 +131,7 @@ class WordPieces(Pieces):
         whole = tf.where(tf.gather(too_long, row), whole, tf.cast(ends.values, tf.int32))
         return pieces, starts, ends.with_values(whole)
 
-    def _check_marks(self, text: CodePoints) -> CodePoints:
+    def _check_marks(self, text: cp.CodePoints) -> cp.CodePoints:
         """Refuses texts in which Unicode's normalization would exchange a mark that is kept."""
         marks = self._marks.lookup(text.points)  # [N]
         read = tf.where(marks != REMOVED)[:, 0]  # [M]
@@ -179,21 +171,21 @@ class WordPieces(Pieces):
 
 def _marks() -> np.ndarray:
     """Returns for each code point whether it is a combining mark, or decomposed ends with one."""
-    stripped, kept = member(tables()["marks"]), member(tables()["combining"])
-    result = np.zeros(NUM_CODES, np.int32)
-    for code, decomposed in tables()["decompositions"].items():
+    stripped, kept = cp.having("marks"), cp.having("combining")
+    result = np.zeros(cp.NUM_CODES, np.int32)
+    for code, decomposed in cp.tables()["decompositions"].items():
         last = ord(decomposed[-1])
         result[code] = ENDS_KEPT if kept[last] else ENDS_STRIPPED if stripped[last] else 0
     result[stripped], result[kept] = STRIPPED, KEPT
-    result[member(tables()["removed"])] = REMOVED
+    result[cp.having("removed")] = REMOVED
     return result
 
 
 def _replacements(lowercase: bool, strip_accents: bool) -> dict[int, str]:
     """Returns the replacement of each code point that does not stay."""
-    marks = member(tables()["marks"])
-    lower = tables()["lowercase"] if lowercase else {}
-    decomposed = tables()["decompositions"] if strip_accents else {}
+    marks = cp.having("marks")
+    lower = cp.tables()["lowercase"] if lowercase else {}
+    decomposed = cp.tables()["decompositions"] if strip_accents else {}
     changed = {*lower, *decomposed, *(np.flatnonzero(marks).tolist() if strip_accents else ())}
     result = {}
     for code in changed:
@@ -201,5 +193,5 @@ def _replacements(lowercase: bool, strip_accents: bool) -> dict[int, str]:
         if strip_accents:
             text = "".join(c for c in text if not marks[ord(c)])
         result[code] = "".join(lower.get(ord(character), character) for character in text)
-    result |= dict.fromkeys(np.flatnonzero(member(tables()["spaces"])).tolist(), " ")
-    return result | dict.fromkeys(np.flatnonzero(member(tables()["removed"])).tolist(), "")
+    result |= dict.fromkeys(np.flatnonzero(cp.having("spaces")).tolist(), " ")
+    return result | dict.fromkeys(np.flatnonzero(cp.having("removed")).tolist(), "")

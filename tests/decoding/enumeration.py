@@ -5,6 +5,8 @@ from itertools import product
 import numpy as np
 from keras import ops
 
+from tfmrc.decoding import beam_search
+
 PAD, UNK, BOS, EOS = 0, 1, 2, 3
 FORBIDDEN = (PAD, UNK, BOS)
 
@@ -37,6 +39,12 @@ class RecurrentWords:
         state = ops.tanh(ops.matmul(cache["state"], self.recurrent) + ops.take(self.words, ids, 0))
         log_p = ops.log_softmax(ops.matmul(state, self.output) + cache["fixed"][0])
         return log_p, {"state": state, "fixed": cache["fixed"]}
+
+    def search(self, rows=None, *, num_beams, **arguments):
+        """Beam search of all examples, or of some."""
+        cache = self.cache(num_beams, rows)
+        size = len(cache["fixed"][0])
+        return beam_search(self.step, cache, size, num_beams=num_beams, **arguments)
 
     def log_probability(self, example, words):
         """float64 sum of the log-probabilities of `words`."""

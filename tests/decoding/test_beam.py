@@ -29,7 +29,7 @@ def test_one_beam_is_greedy_search(seed, min_length):
     model = RecurrentWords(batch_size=4, vocabulary_size=9, seed=seed)
     arguments = {"max_length": 7, "min_length": min_length}
     greedy = greedy_search(model.step, model.cache(1), 4, **arguments)
-    beam = beam_search(model.step, model.cache(1), 4, num_beams=1, **arguments)
+    beam = model.search(num_beams=1, **arguments)
     for left, right in zip(greedy, beam, strict=True):
         np.testing.assert_array_equal(left, right)
 
@@ -39,10 +39,7 @@ def test_one_beam_is_greedy_search(seed, min_length):
 def test_a_beam_as_wide_as_the_space_is_exhaustive_search(min_length, length_penalty):
     model = RecurrentWords(batch_size=2, vocabulary_size=7, seed=0)
     space = len(list(every_sequence(7, 4, min_length)))
-    result = beam_search(
-        model.step,
-        model.cache(200),
-        2,
+    result = model.search(
         num_beams=200,
         num_return_sequences=200,
         max_length=4,
@@ -63,14 +60,8 @@ def test_a_beam_as_wide_as_the_space_is_exhaustive_search(min_length, length_pen
 @pytest.mark.parametrize("length_penalty", [0.0, 1.0])
 def test_the_score_is_that_of_the_same_words(length_penalty):
     model = RecurrentWords(batch_size=3, vocabulary_size=30, seed=11)
-    result = beam_search(
-        model.step,
-        model.cache(4),
-        3,
-        num_beams=4,
-        num_return_sequences=3,
-        max_length=9,
-        length_penalty=length_penalty,
+    result = model.search(
+        num_beams=4, num_return_sequences=3, max_length=9, length_penalty=length_penalty
     )
     assert np.all(np.diff(np.asarray(result.score), axis=1) <= 0)
     for example in range(3):
@@ -93,10 +84,10 @@ def test_a_batch_gives_what_single_examples_give(length_penalty, num_return_sequ
         "max_length": 7,
         "length_penalty": length_penalty,
     }
-    together = beam_search(model.step, model.cache(3), 6, **arguments)
+    together = model.search(**arguments)
     assert len(set(np.asarray(together.lengths)[:, 0].tolist())) > 1, "all of one length"
     for example in range(6):
-        alone = beam_search(model.step, model.cache(3, rows=[example]), 1, **arguments)
+        alone = model.search([example], **arguments)
         np.testing.assert_array_equal(alone.ids[0], together.ids[example])
         np.testing.assert_allclose(alone.score[0], together.score[example], rtol=1e-6)
 
@@ -153,8 +144,8 @@ def test_the_loop_goes_on_while_the_last_that_is_returned_can_be_overtaken():
 def test_stopping_early_changes_no_result(seed, length_penalty):
     model = RecurrentWords(batch_size=3, vocabulary_size=8, seed=seed, sharpness=3.0)
     arguments = {"num_beams": 5, "max_length": 10, "length_penalty": length_penalty}
-    early = beam_search(model.step, model.cache(5), 3, num_return_sequences=2, **arguments)
-    late = beam_search(model.step, model.cache(5), 3, num_return_sequences=5, **arguments)
+    early = model.search(num_return_sequences=2, **arguments)
+    late = model.search(num_return_sequences=5, **arguments)
     np.testing.assert_array_equal(early.ids, late.ids[:, :2])
     np.testing.assert_allclose(early.score, late.score[:, :2], rtol=1e-6)
 
@@ -235,10 +226,7 @@ def test_in_a_graph_with_dynamic_batch_and_vocabulary():
             log_p, cache["model"] = model.step(ops.minimum(ids, 9), cache["model"], t)
             return ops.concatenate([log_p, cache["extra"]], axis=-1), cache
 
-        inner = {
-            "state": ops.zeros((batch_size, 4, 5)),
-            "fixed": [ops.zeros((batch_size, 4, 10))],
-        }
+        inner = {"state": ops.zeros((batch_size, 4, 5)), "fixed": [ops.zeros((batch_size, 4, 10))]}
         cache = {"model": inner, "extra": extra}
         return beam_search(
             step,
@@ -262,7 +250,7 @@ def test_in_a_graph_with_dynamic_batch_and_vocabulary():
 
 def test_an_empty_batch():
     model = RecurrentWords(batch_size=1, vocabulary_size=10)
-    result = beam_search(model.step, model.cache(2, rows=[]), 0, num_beams=2, max_length=4)
+    result = model.search([], num_beams=2, max_length=4)
     assert tuple(result.ids.shape) == (0, 1, 4)
 
 

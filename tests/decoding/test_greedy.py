@@ -1,7 +1,5 @@
 import numpy as np
 import pytest
-import tensorflow as tf
-from keras import ops
 
 from tests.decoding.enumeration import EOS, PAD, RecurrentWords, words_of
 from tfmrc.decoding import greedy_search
@@ -31,19 +29,3 @@ def test_against_search_by_whole_prefixes(seed, min_length):
             result.log_probability[example, 0], model.log_probability(example, words), rtol=1e-5
         )
     np.testing.assert_array_equal(result.score, result.log_probability)
-
-
-def test_in_a_graph_with_a_dynamic_batch():
-    model = RecurrentWords(batch_size=4, vocabulary_size=9, seed=2)
-
-    @tf.function(input_signature=[tf.TensorSpec([None, 9])], autograph=False)
-    def search(bias):
-        batch_size = ops.shape(bias)[0]
-        cache = {"state": ops.zeros((batch_size, 1, 5)), "fixed": [bias[:, None]]}
-        return greedy_search(model.step, cache, batch_size, max_length=6)
-
-    for rows in ([0], [0, 1, 2, 3]):
-        graph = search(tf.constant(model.bias[rows]))
-        eager = greedy_search(model.step, model.cache(1, rows), len(rows), max_length=6)
-        np.testing.assert_array_equal(graph.ids, eager.ids)
-    assert search.experimental_get_tracing_count() == 1

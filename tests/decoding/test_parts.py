@@ -1,4 +1,4 @@
-"""The parts of a search against loops: allowed words, n-grams, groups, scores and drawn words."""
+"""The parts of a search against loops: groups of beams, drawn words, the end word."""
 
 import itertools
 from functools import partial
@@ -66,7 +66,7 @@ SEARCHES = [
 ]
 
 
-def said(search, words, size=6, **arguments):
+def found(search, words, size=6, **arguments):
     """Searches where word `t` is `words[t]`; returns ids and lengths of the best hypothesis."""
 
     def step(ids, cache, t):
@@ -79,7 +79,7 @@ def said(search, words, size=6, **arguments):
 
 @pytest.mark.parametrize("search", SEARCHES)
 def test_only_the_end_word_ends(search):
-    assert said(search, (1, 2, 0, 5, 4), forbidden_ids=()) == ([1, 2, 0, 5, 4], 5)
-    assert said(search, (5, 4, 5), eos_id=4) == ([5, 4, 0], 2)
+    assert found(search, (1, 2, 0, 5, 4), forbidden_ids=()) == ([1, 2, 0, 5, 4], 5)
+    assert found(search, (5, 4, 5), eos_id=4) == ([5, 4, 0], 2)
     # The end word may be PAD, which follows a finished hypothesis.
-    assert said(search, (5, 0, 5, 5, 5), eos_id=0, forbidden_ids=()) == ([5, 0, 0, 0, 0], 2)
+    assert found(search, (5, 0, 5, 5, 5), eos_id=0, forbidden_ids=()) == ([5, 0, 0, 0, 0], 2)

@@ -16,10 +16,9 @@ def repeats(words, size):
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_a_wide_beam_finds_all_sequences_without_a_repeated_ngram(size):
     model = RecurrentWords(batch_size=2, vocabulary_size=6, seed=1)
-    result = beam_search(
-        model.step, model.cache(60), 2, num_beams=60, num_return_sequences=60, max_length=5,
-        no_repeat_ngram_size=size,
-    )  # fmt: skip
+    result = model.search(
+        num_beams=60, num_return_sequences=60, max_length=5, no_repeat_ngram_size=size
+    )
     for example in range(2):
         right = [(s, w) for s, w in exhaustive(model, example, 5) if not repeats(w, size)]
         if size == 1:  # two words and no third one: the end word is all that is left
@@ -33,13 +32,10 @@ def test_a_wide_beam_finds_all_sequences_without_a_repeated_ngram(size):
 
 def test_groups_without_cost_are_searches_of_their_own():
     model = RecurrentWords(batch_size=3, vocabulary_size=9, seed=2)
-    result = beam_search(
-        model.step, model.cache(6), 3, num_beams=6, num_return_sequences=6, max_length=6,
-        num_beam_groups=3, diversity_penalty=0.0,
-    )  # fmt: skip
-    small = beam_search(
-        model.step, model.cache(2), 3, num_beams=2, num_return_sequences=2, max_length=6
+    result = model.search(
+        num_beams=6, num_return_sequences=6, max_length=6, num_beam_groups=3, diversity_penalty=0.0
     )
+    small = model.search(num_beams=2, num_return_sequences=2, max_length=6)
     np.testing.assert_array_equal(np.asarray(result.ids)[:, ::3], small.ids)
     np.testing.assert_allclose(np.asarray(result.score)[:, 2::3], small.score, rtol=1e-6)
 
@@ -47,9 +43,7 @@ def test_groups_without_cost_are_searches_of_their_own():
 def test_groups_with_cost_differ_and_say_their_own_probability():
     model = RecurrentWords(batch_size=3, vocabulary_size=12, seed=3)
     arguments = {"num_beams": 4, "num_return_sequences": 4, "max_length": 5}
-    result = beam_search(
-        model.step, model.cache(4), 3, num_beam_groups=4, diversity_penalty=1e3, **arguments
-    )
+    result = model.search(num_beam_groups=4, diversity_penalty=1e3, **arguments)
     greedy = greedy_search(model.step, model.cache(1), 3, max_length=5)
     for example in range(3):
         hypotheses = [words_of(result, example, n) for n in range(4)]
@@ -66,9 +60,15 @@ def test_groups_that_have_ended_wait_for_an_open_one_that_is_better():
     table[4, 7], table[7, 3], table[5, 3], table[6, 6] = 0.3, 0.3, 0.9, 0.99
     log_p = np.log(table).astype("float32")
     result = beam_search(
-        lambda ids, cache, t: (ops.take(log_p, ids, axis=0), cache), (), 1, num_beams=4,
-        num_return_sequences=3, max_length=8, num_beam_groups=2, diversity_penalty=3.0,
-    )  # fmt: skip
+        lambda ids, cache, t: (ops.take(log_p, ids, axis=0), cache),
+        (),
+        1,
+        num_beams=4,
+        num_return_sequences=3,
+        max_length=8,
+        num_beam_groups=2,
+        diversity_penalty=3.0,
+    )
     # After three words (4, 7, 3) of the first group has ended as the worst of three.
     assert [words_of(result, 0, n) for n in range(3)] == [(3,), (5, 3), (6,) * 8]
     expected = [0.5, 0.12 * 0.9, 0.08 * 0.99**7]
@@ -135,9 +135,16 @@ def test_groups_with_a_cost_are_merged_by_the_score_with_that_cost():
     model = RecurrentWords(batch_size=3, vocabulary_size=6, seed=5)
     step, cache = paying(model, 4)
     result = beam_search(
-        step, cache, 3, num_beams=4, num_return_sequences=4, max_length=5, num_beam_groups=2,
-        diversity_penalty=1.0, cost=lambda cache: 4 * cache["paid"],
-    )  # fmt: skip
+        step,
+        cache,
+        3,
+        num_beams=4,
+        num_return_sequences=4,
+        max_length=5,
+        num_beam_groups=2,
+        diversity_penalty=1.0,
+        cost=lambda cache: 4 * cache["paid"],
+    )
     score, log_p = np.asarray(result.score), np.asarray(result.log_probability)
     assert (np.diff(score, axis=1) <= 0).all()
     assert (np.diff(log_p, axis=1) > 0).any(), "the cost decides"

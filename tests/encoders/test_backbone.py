@@ -157,8 +157,7 @@ LAYERS = [f"transformer_layer_{number}" for number in range(3)]
 
 
 @pytest.mark.parametrize(
-    "count, expected",
-    [("all", {*EMBEDDINGS, *LAYERS}), ("none", set()), (2, set(LAYERS[1:]))],
+    "count, expected", [("all", {*EMBEDDINGS, *LAYERS}), ("none", set()), (2, set(LAYERS[1:]))]
 )
 def test_what_is_trained(count, expected) -> None:
     layer = make("bert", {"dropout": 0.3, "num_layers": 3}, trainable_layers=count)

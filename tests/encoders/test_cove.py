@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from keras import ops
 
-from tests import fresh_python
 from tests.encoders import torch_files
 from tests.encoders.torch_files import Tensor, cove_weights, tensors
 from tests.reference.recurrent import cove as reference
@@ -77,27 +76,6 @@ def test_layer():
         expected_num_non_trainable_weights=0,
         precisions=(),  # those of `BidirectionalLSTM`
     )
-
-
-PROGRAM = """
-import sys
-import numpy as np
-from tests.encoders.torch_files import cove_weights
-from tests.reference.recurrent import cove as reference
-from tfmrc.encoders import load_cove
-x = np.random.default_rng(1).normal(size=(1, 5, 4)).astype("float32")
-import jax
-cove = load_cove(sys.argv[1])
-found = jax.jit(lambda x: cove(x))(x)
-np.testing.assert_allclose(found[0], reference(cove_weights(), x[0])[1], atol=1e-6)
-print("same under jax")
-"""
-
-
-@pytest.mark.slow  # tests/decoding/test_jax.py is the quick one
-def test_under_jax(tmp_path):
-    path = torch_files.write(tmp_path / "cove.pth", tensors(cove_weights()))
-    assert "same under jax" in fresh_python.run("-c", PROGRAM, path, KERAS_BACKEND="jax")
 
 
 # === Files ===
@@ -178,21 +156,3 @@ def test_tensors_beyond_their_storage(tmp_path):
         path = torch_files.write(tmp_path / "x.pt", {"a": tensor})
         with pytest.raises(ValueError, match="beyond its storage"):
             read_state_dict(path)
-
-
-TORCH = """
-import sys
-import torch
-torch.manual_seed(0)
-folder = sys.argv[1]
-lstm = torch.nn.LSTM(300, 300, num_layers=2, bidirectional=True, batch_first=True)
-torch.save(lstm.state_dict(), f"{folder}/zip.pth")
-torch.save(lstm.state_dict(), f"{folder}/legacy.pth", _use_new_zipfile_serialization=False)
-torch.save({"state": torch.nn.ModuleDict({"rnn": lstm}).state_dict()}, f"{folder}/nested.pth")
-x, lengths = torch.randn(3, 40, 300), torch.tensor([40, 17, 1])
-packed = torch.nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True)
-y, _ = torch.nn.utils.rnn.pad_packed_sequence(lstm(packed)[0], batch_first=True)
-x.numpy().tofile(f"{folder}/x.bin")
-y.detach().numpy().tofile(f"{folder}/y.bin")
-print(torch.__version__)
-"""

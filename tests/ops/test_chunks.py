@@ -1,11 +1,13 @@
+import itertools
+
 import numpy as np
 import pytest
 import tensorflow as tf
 from keras import Variable, ops
 
-from tests.layers.agreement import same_gradients
 from tfmrc.layers import AdditiveAttention
 from tfmrc.ops.chunks import map_chunks, map_groups
+from tfmrc.testing import gradients
 
 MASK = np.array([[True] * 5 + [False] * 2, [False] * 7])
 PRIOR = np.log(np.random.default_rng(0).random((2, 7))).astype("float32")
@@ -61,40 +63,23 @@ def test_an_empty_batch_and_an_empty_memory():
             np.testing.assert_array_equal(context, np.zeros((batch_size, 2, 5)))
 
 
-def attention(v):
-    """Additive attention in float64: masked log-weights and contexts; zeros without memory."""
-    projected = v["memory"] @ v["w_memory"] + v["bias"]
-    hidden = np.tanh((v["query"] @ v["w_query"])[:, :, None] + projected[:, None])
-    scores = np.where(MASK[:, None], hidden @ v["score"] + PRIOR[:, None], -np.inf)
-    largest = np.where(MASK.any(1), scores.max(axis=-1).max(axis=-1), 0.0)[:, None, None]
-    weights = np.exp(scores - largest)
-    weights = weights / np.maximum(weights.sum(-1, keepdims=True), 1e-300)
-    return weights, weights @ v["memory"]
-
-
-def test_many_queries_with_masks_and_gradients():
+def test_many_queries_give_what_few_give():
+    """19 queries are computed in two parts, whose gradients are added."""
     generator = np.random.default_rng(1)
     query, memory = (Variable(generator.normal(size=(2, n, 5))) for n in (19, 7))
+    factor = generator.normal(size=(2, 19, 5)).astype("float32")
     layer = AdditiveAttention(initializer=1.0)
     layer(query, memory, MASK, PRIOR)
-    layer.memory_projection.bias.assign(generator.normal(size=5))
-    variables = {
-        "query": query,
-        "memory": memory,
-        "w_memory": layer.memory_projection.kernel,
-        "bias": layer.memory_projection.bias,
-        "w_query": layer.query_projection.kernel,
-        "score": layer.score,
-    }
-    values = {name: np.array(value, "float64") for name, value in variables.items()}
-    weights, contexts = attention(values)
-    log_weights, found = layer(query, memory, MASK, PRIOR)
-    np.testing.assert_allclose(np.exp(log_weights), weights, rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(found, contexts, rtol=1e-4, atol=1e-5)
-    assert not np.array(found)[1].any()  # all of its memory is padding
-    factor = generator.normal(size=contexts.shape)
-    same_gradients(
-        lambda: ops.sum(layer(query, memory, MASK, PRIOR)[1] * factor.astype("float32")),
-        variables,
-        lambda moved: float((attention(moved)[1] * factor).sum()),
+
+    def contexts(*bounds):
+        parts = itertools.pairwise(bounds)
+        found = [layer(query[:, i:j], memory, MASK, PRIOR)[1] for i, j in parts]
+        return ops.concatenate(found, axis=1)
+
+    variables = [query, memory, *layer.trainable_variables]
+    many, few = (
+        [contexts(*b), *gradients(lambda b=b: ops.sum(contexts(*b) * factor), variables)]
+        for b in ((0, 19), (0, 10, 19))
     )
+    for one, other in zip(many, few, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)

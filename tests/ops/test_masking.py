@@ -126,14 +126,6 @@ def test_impossible_words_alone_sum_to_nothing_with_a_gradient(mask):
     np.testing.assert_allclose(gradient, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("function", [masked_softmax, masked_log_softmax, masked_logsumexp])
-def test_the_last_axis_is_normalised_by_default(function):
-    x, mask = np.stack([SCORES, -SCORES]), np.stack([MASK, MASK])
-    for mask_of, masks in ((mask, mask), (None, [None, None])):
-        each = [function(*pair) for pair in zip(x, masks, strict=True)]
-        np.testing.assert_array_equal(function(x, mask_of), np.stack(each))
-
-
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_half_precision_keeps_its_dtype_and_normalises_in_float32(dtype):
     scores = ops.cast(np.linspace(-8, 8, 3000, dtype="float32")[None], dtype)
@@ -227,9 +219,6 @@ def test_agreement_with_or_without_one_dnn():
     from tensorflow.python.framework.test_util import IsMklEnabled
 
     other = str(int(not IsMklEnabled()))
-    files = [
-        "tests/ops/test_masking.py",
-        "tests/layers/attention/test_multi_head_attention.py",
-    ]
+    files = ["tests/ops/test_masking.py", "tests/layers/attention/test_multi_head_attention.py"]
     options = ["-q", "-p", "no:cacheprovider", "-k", "not one_dnn"]
     fresh_python.run("-m", "pytest", *options, *files, TF_ENABLE_ONEDNN_OPTS=other)

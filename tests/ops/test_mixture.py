@@ -66,15 +66,3 @@ def test_distribution_and_targets(generate_sources):
         np.testing.assert_allclose(np.exp(log_probability), expected[:, :, v], atol=1e-6)
         impossible = log_probability[expected[:, :, v] == 0]
         np.testing.assert_array_equal(impossible, np.float32(LOG_ZERO))
-
-
-def test_what_cannot_be_generated_has_the_score_of_nothing():
-    parts = made(True)
-    common, source = np.array(parts["common_logits"]), np.array(parts["source_logits"])
-    np.testing.assert_array_equal(common[..., [0, 2]], np.float32(LOG_ZERO))
-    np.testing.assert_allclose(common[..., [1, 3, 4, 5]], LOGITS[..., [1, 3, 4, 5]], rtol=1e-6)
-    for b in range(BATCH):
-        np.testing.assert_array_equal(source[b][:, ~GENERABLE[b]], np.float32(LOG_ZERO))
-        np.testing.assert_allclose(
-            source[b][:, GENERABLE[b]], SOURCE_LOGITS[b][:, GENERABLE[b]], rtol=1e-6
-        )

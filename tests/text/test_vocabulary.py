@@ -107,9 +107,7 @@ def test_shared_rows_are_exported(tmp_path):
     module = tf.Module()
     module.vocabulary = vocabulary
     module.lookup = tf.function(
-        vocabulary.lookup,
-        input_signature=[tf.TensorSpec([None], tf.string)],
-        autograph=False,
+        vocabulary.lookup, input_signature=[tf.TensorSpec([None], tf.string)], autograph=False
     )
     tf.saved_model.save(module, str(tmp_path / "export"))
     assets = sorted(path.name for path in (tmp_path / "export" / "assets").iterdir())

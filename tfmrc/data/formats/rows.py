@@ -197,7 +197,7 @@ def _spans(
     spans = _value(row, "spans")
     if spans is not None:
         return [Span(*span) for span in spans]
-    if all(start is None or _whole(start) == FREE for start in map(plain, starts)):
+    if all(start is None or whole(start) == FREE for start in map(plain, starts)):
         return []
     if len(starts) != len(texts) or len(passages) != 1:
         if account.labels != "all":
@@ -216,7 +216,7 @@ def _span(
     text: str, start: Any, passage: str, location: RecordLocation, account: Account
 ) -> Span | None:
     """Returns the span of an answer; None if its position is unknown, or wrong and not needed."""
-    first = _whole(start)
+    first = whole(start)
     if plain(start) is None or first == FREE:
         return None
     if first is None or first < 0 or not passage.startswith(text, first):
@@ -237,7 +237,7 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def _whole(value: Any) -> int | None:
+def whole(value: Any) -> int | None:
     """A whole number, also as 3.0 or "3.0": frames with blank cells hold and write floats."""
     try:
         number = float(value)

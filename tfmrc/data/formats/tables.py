@@ -12,7 +12,7 @@ from tfmrc.data.formats.csv_rows import csv_rows
 from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.formats.json_stream import json_records
 from tfmrc.data.formats.registry import register_format
-from tfmrc.data.formats.rows import BlankAnswers, example_of, plain
+from tfmrc.data.formats.rows import BlankAnswers, example_of, plain, whole
 from tfmrc.data.formats.sheets import sheet_rows
 from tfmrc.data.formats.written_values import written_value
 from tfmrc.data.stream import Account, ExampleStream, OnError, RecordError, open_text
@@ -371,10 +371,10 @@ def _canonical(row: Mapping[str, Any], fields: Fields, location: RecordLocation)
 
 def _predicted_start(row: Mapping[str, Any], values: Mapping[str, Any]) -> int | None:
     """Returns where `tfmrc predict` found the answer; None if it was corrected since."""
-    answer, passage, start = values.get("answers"), values.get("passages"), plain(row["start"])
+    answer, passage, start = values.get("answers"), values.get("passages"), whole(row["start"])
     if start is None or not isinstance(answer, str) or not isinstance(passage, str):
         return None
-    return int(start) if passage.startswith(answer, int(start)) else None
+    return start if passage.startswith(answer, start) else None
 
 
 def _written(cell: Any, field: str, row: Mapping[str, Any], location: RecordLocation) -> Any:

@@ -164,13 +164,5 @@ def answer_references(examples: Iterable[Example], style: str | None) -> dict[st
 
     Examples without such an answer are left out.
     """
-    references = {}
-    for example in examples:
-        answers = (
-            [text for texts in example.answers.values() for text in texts]
-            if style is None
-            else list(example.answers.get(style, ()))
-        )
-        if answers:
-            references[example.id] = answers
-    return references
+    references = {one.id: list(Reference.of(one, style).answers) for one in examples}
+    return {key: answers for key, answers in references.items() if answers}

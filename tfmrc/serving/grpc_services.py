@@ -3,17 +3,20 @@
 import asyncio
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import grpc
 import numpy as np
 import tensorflow as tf
-from google.protobuf.message import DecodeError
-from tensorflow_serving.apis import (
-    get_model_metadata_pb2,
-    get_model_status_pb2,
-    predict_pb2,
+from google.protobuf.message import DecodeError, Message
+from tensorflow.core.framework.tensor_pb2 import TensorProto
+from tensorflow_serving.apis.get_model_metadata_pb2 import (
+    GetModelMetadataRequest,
+    GetModelMetadataResponse,
 )
+from tensorflow_serving.apis.get_model_status_pb2 import GetModelStatusRequest
+from tensorflow_serving.apis.model_pb2 import ModelSpec
+from tensorflow_serving.apis.predict_pb2 import PredictRequest, PredictResponse
 
 from tfmrc.predictors.exported.errors import RequestError
 from tfmrc.predictors.exported.signature import SavedModel
@@ -27,7 +30,9 @@ MESSAGE = 600  # characters of an error; a client refuses 8 KiB, percent-encoded
 SERVING, NOT_SERVING = b"\x08\x01", b"\x08\x02"  # `grpc.health.v1.HealthCheckResponse`
 WATCH_SECONDS = 1.0
 
-Work = Callable[[Call, Any, Any], Awaitable[Any]]
+Context: TypeAlias = grpc.aio.ServicerContext
+Messages: TypeAlias = AsyncIterator[bytes]
+Work: TypeAlias = Callable[[Call, Any, Context], Awaitable[Message]]
 
 
 def add_services(server: grpc.aio.Server, service: Service) -> None:
@@ -41,15 +46,11 @@ def add_services(server: grpc.aio.Server, service: Service) -> None:
     serving = "tensorflow.serving"
     methods = {
         f"{serving}.PredictionService": {
-            "Predict": calls.handler("predict", predict_pb2.PredictRequest, calls.predict),
-            "GetModelMetadata": calls.handler(
-                "metadata", get_model_metadata_pb2.GetModelMetadataRequest, calls.metadata
-            ),
+            "Predict": calls.handler("predict", PredictRequest, calls.predict),
+            "GetModelMetadata": calls.handler("metadata", GetModelMetadataRequest, calls.metadata),
         },
         f"{serving}.ModelService": {
-            "GetModelStatus": calls.handler(
-                "status", get_model_status_pb2.GetModelStatusRequest, calls.status
-            ),
+            "GetModelStatus": calls.handler("status", GetModelStatusRequest, calls.status),
         },
         "grpc.health.v1.Health": {
             "Check": grpc.stream_unary_rpc_method_handler(calls.check),
@@ -73,10 +74,12 @@ class _Calls:
         limits = service.limits
         self._receiving = asyncio.Semaphore(max(1, limits.buffered_bytes // limits.body_bytes))
 
-    def handler(self, method: str, request_class: Any, work: Work) -> grpc.RpcMethodHandler:
+    def handler(
+        self, method: str, request_class: type[Message], work: Work
+    ) -> grpc.RpcMethodHandler:
         """Returns a handler that writes a line of the access log and turns errors into codes."""
 
-        async def handle(_: AsyncIterator[bytes], context: Any) -> bytes:
+        async def handle(_: Messages, context: Context) -> bytes:
             metadata = {key: value for key, value in context.invocation_metadata()}
             call = Call("gRPC", method, client=context.peer())
             call.id = metadata.get("x-request-id", call.id)[:128]
@@ -102,7 +105,9 @@ class _Calls:
 
         return grpc.stream_unary_rpc_method_handler(handle)
 
-    async def _receive(self, context: Any, call: Call, add: Any, request_class: Any) -> Any:
+    async def _receive(
+        self, context: Context, call: Call, add: Callable[[int], None], request_class: type[Message]
+    ) -> Any:
         seconds = self.service.limits.receive_seconds
         try:
             async with self._receiving:
@@ -116,7 +121,7 @@ class _Calls:
             message = f"The message did not arrive within {seconds:g} s."
             raise RequestError(message, 408, reason="slow") from None
 
-    async def predict(self, call: Call, request: Any, context: Any) -> Any:
+    async def predict(self, call: Call, request: PredictRequest, context: Context) -> Any:
         spec = request.model_spec
         name = spec.signature_name or "serving_default"
 
@@ -132,7 +137,7 @@ class _Calls:
         outputs = await self.service.predict(
             call, spec.name, read, version=_version(spec), seconds=context.time_remaining()
         )
-        reply = predict_pb2.PredictResponse()
+        reply = PredictResponse()
         for output in request.output_filter or outputs:
             if output not in outputs:
                 names = ", ".join(sorted(outputs))
@@ -145,24 +150,24 @@ class _Calls:
         reply.model_spec.signature_name = name
         return reply
 
-    async def metadata(self, call: Call, request: Any, context: Any) -> Any:
+    async def metadata(self, call: Call, request: GetModelMetadataRequest, context: Context) -> Any:
         spec = request.model_spec
         signatures = self.service.signatures(call, spec.name, _version(spec))
-        reply = get_model_metadata_pb2.GetModelMetadataResponse()
+        reply = GetModelMetadataResponse()
         reply.model_spec.name = spec.name
         reply.model_spec.version.value = call.version
         reply.metadata["signature_def"].Pack(signatures)
         return reply
 
-    async def status(self, call: Call, request: Any, context: Any) -> Any:
+    async def status(self, call: Call, request: GetModelStatusRequest, context: Context) -> Any:
         spec = request.model_spec
         return self.service.status(call, spec.name, _version(spec))
 
-    async def check(self, messages: Any, context: Any) -> bytes:
+    async def check(self, messages: Messages, context: Context) -> bytes:
         """Returns whether the server is ready, whatever service is named."""
         return SERVING if self.service.is_ready else NOT_SERVING
 
-    async def watch(self, messages: Any, context: Any) -> AsyncIterator[bytes]:
+    async def watch(self, messages: Messages, context: Context) -> AsyncIterator[bytes]:
         """Yields whether the server is ready, at first and after each change."""
         last = b""
         while True:
@@ -173,7 +178,7 @@ class _Calls:
             await asyncio.sleep(WATCH_SECONDS)
 
 
-def _array(name: str, proto: Any, rank: int, limits: Limits) -> np.ndarray:
+def _array(name: str, proto: TensorProto, rank: int, limits: Limits) -> np.ndarray:
     """Returns a `TensorProto` as an array; one beyond the limits is not built."""
     shape = tuple(dim.size for dim in proto.tensor_shape.dim)
     if len(shape) != rank:
@@ -189,7 +194,7 @@ def _array(name: str, proto: Any, rank: int, limits: Limits) -> np.ndarray:
         raise RequestError(f"`{name}` is not a valid tensor: {error}") from error
 
 
-def _version(spec: Any) -> int | None:
+def _version(spec: ModelSpec) -> int | None:
     kind = spec.WhichOneof("version_choice")
     if kind == "version_label":
         raise RequestError("This server does not support version labels.", 404)

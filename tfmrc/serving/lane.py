@@ -84,7 +84,7 @@ class Lane:
         self._metrics = metrics
         self._waiting: deque[Request] = deque()
         self._running: list[Request] = []
-        self._done: Any = None  # decaying sums of words and seconds
+        self._done: np.ndarray | None = None  # decaying sums of words and seconds
         self._condition = threading.Condition()
         self._closed = False
         self._report()

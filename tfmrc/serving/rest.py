@@ -225,7 +225,7 @@ async def _unless_disconnected(request: Request, work: Coroutine[Any, Any, Array
 
     async def disconnected() -> None:
         while (await request.receive())["type"] != "http.disconnect":
-            pass
+            continue
 
     working, waiting = asyncio.ensure_future(work), asyncio.ensure_future(disconnected())
     try:

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from tfmrc.utils.optional import optional_import
 
@@ -239,7 +238,9 @@ def end_process() -> None:
     os._exit(0)
 
 
-def _folders(models: Any) -> Callable[[], Mapping[str, Path]]:
+def _folders(
+    models: str | PathLike[str] | Mapping[str, str | PathLike[str]],
+) -> Callable[[], Mapping[str, Path]]:
     """Returns a function that lists the models; a folder is read again each time."""
     if isinstance(models, Mapping):
         folders = {name: Path(path).absolute() for name, path in models.items()}

@@ -10,8 +10,10 @@ import keras
 import numpy as np
 from keras import ops
 
+from tfmrc.ops.typing import Tensor
 from tfmrc.testing import padding
 from tfmrc.testing.gradients import gradients
+from tfmrc.testing.padding import Nest
 from tfmrc.utils import keras_private
 
 # Outputs below this are log-probabilities of impossible events: compared, never differentiated.
@@ -22,7 +24,7 @@ def fail(message: str) -> None:
     raise AssertionError(message)
 
 
-def arrays(outputs: Any) -> Any:
+def arrays(outputs: Nest) -> Nest:
     """Returns outputs of any structure as NumPy arrays (half precision as float32)."""
 
     def one(value):
@@ -33,12 +35,12 @@ def arrays(outputs: Any) -> Any:
     return keras.tree.map_structure(one, outputs)
 
 
-def numbers(outputs: Any) -> dict[str, np.ndarray]:
+def numbers(outputs: Nest) -> dict[str, np.ndarray]:
     """Returns outputs of any structure by path, as NumPy arrays (half precision as float32)."""
     return padding.paths(arrays(outputs))
 
 
-def floats(outputs: Any) -> list[Any]:
+def floats(outputs: Nest) -> list[Any]:
     """Returns the outputs of a floating-point type."""
     leaves = keras.tree.flatten(outputs)
     return [leaf for leaf in leaves if "float" in keras.backend.standardize_dtype(leaf.dtype)]
@@ -73,10 +75,10 @@ def finite(what: str, outputs: dict) -> None:
             fail(f"{what}: {path!r} is not finite in row {row}")
 
 
-def scalar(outputs: Any, seed: int = 0) -> Any:
+def scalar(outputs: Nest, seed: int = 0) -> Tensor:
     """Returns a weighted sum of all differentiable outputs; each part has a size of about 1."""
     random = np.random.default_rng(seed)
-    total: Any = 0.0
+    total: Tensor = 0.0
     for value in floats(outputs):
         value = ops.cast(value, "float32")
         weights = random.normal(size=tuple(value.shape)).astype("float32")
@@ -86,9 +88,9 @@ def scalar(outputs: Any, seed: int = 0) -> Any:
 
 
 def config(
-    built: Any,
+    built: keras.Layer,
     arguments: dict[str, Any],
-    call: Callable[[Any], Any],
+    call: Callable[[keras.Layer], Nest],
     expected: dict,
     tolerance: float,
 ) -> Any:
@@ -111,7 +113,7 @@ def config(
     return again
 
 
-def saving(model: keras.Model, inputs: Any, expected: dict, tolerance: float) -> None:
+def saving(model: keras.Model, inputs: Nest, expected: dict, tolerance: float) -> None:
     """Checks that a model gives the same numbers after saving and loading as .keras."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.keras"
@@ -120,7 +122,7 @@ def saving(model: keras.Model, inputs: Any, expected: dict, tolerance: float) ->
     compare("After loading", numbers(loaded(inputs)), expected, tolerance)
 
 
-def graph(model: keras.Model, inputs: Any, eager: dict, tolerance: float) -> None:
+def graph(model: keras.Model, inputs: Nest, eager: dict, tolerance: float) -> None:
     """Checks that the compiled model gives the same numbers as the eager one."""
     model.compile()
     compare("In the graph", padding.paths(model.predict_on_batch(inputs)), eager, tolerance)
@@ -128,9 +130,9 @@ def graph(model: keras.Model, inputs: Any, eager: dict, tolerance: float) -> Non
 
 def alone_and_padded(
     model: keras.Model,
-    inputs: Any,
-    axes: Any,
-    output_axes: Any,
+    inputs: Nest,
+    axes: Nest,
+    output_axes: Nest,
     paddings: Sequence[Mapping[str, int]],
     expected: dict,
     tolerance: float,
@@ -148,7 +150,7 @@ def alone_and_padded(
 
 
 def precision(
-    part: keras.Layer, outputs: Any, expected: dict, policy: str, tolerance: float
+    part: keras.Layer, outputs: Nest, expected: dict, policy: str, tolerance: float
 ) -> None:
     """Checks outputs in a precision policy, and that the weights stay float32."""
     for variable in part.trainable_variables:
@@ -158,7 +160,7 @@ def precision(
     compare(f"With {policy}", numbers(outputs), expected, tolerance)
 
 
-def weight_gradients(model: keras.Model, inputs: Any, training: bool = False) -> dict:
+def weight_gradients(model: keras.Model, inputs: Nest, training: bool = False) -> dict:
     """Returns the gradient of `scalar` of the outputs by weight path; None if there is none."""
     variables = model.trainable_variables
     result = gradients(lambda: scalar(model(inputs, training=training)), variables)
@@ -173,14 +175,20 @@ def every_weight(result: dict, without: tuple[str, ...]) -> None:
             fail(f"The weight {path!r} receives no gradient")
 
 
-def bounded_square(y_true: Any, y_pred: Any) -> Any:
+def bounded_square(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """Computes squared differences, without log-probabilities of impossible events."""
     y_pred = ops.cast(y_pred, "float32")
     possible = ops.where(y_pred > IMPOSSIBLE, y_pred, 0.0)
     return ops.square(possible - ops.cast(y_true, "float32"))
 
 
-def fit(model: keras.Model, x: Any, y: Any = None, weight: Any = None, **compile_with: Any) -> None:
+def fit(
+    model: keras.Model,
+    x: Nest,
+    y: Nest = None,
+    weight: Nest = None,
+    **compile_with: Any,
+) -> None:
     """Checks that a step of `fit` gives finite numbers and changes at least one weight.
 
     In float16, steps may be skipped until the loss scale is small enough, so more are run. A step

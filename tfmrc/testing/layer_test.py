@@ -7,6 +7,7 @@ import keras
 import numpy as np
 
 from tfmrc.testing import checks, padding
+from tfmrc.testing.padding import Nest
 
 TOLERANCES = {"mixed_bfloat16": 0.06, "mixed_float16": 0.01}
 
@@ -18,9 +19,9 @@ def run_layer_test(
     *,
     call_kwargs: dict[str, Any] | None = None,
     axes: dict[str, Any] | None = None,
-    output_axes: Any = None,
+    output_axes: Nest = None,
     padded: Sequence[str] = (),
-    expected_output_shape: Any = None,
+    expected_output_shape: Sequence[int] | Sequence[Sequence[int]] | None = None,
     expected_num_trainable_weights: int | None = None,
     expected_num_non_trainable_weights: int | None = None,
     without_gradient: tuple[str, ...] = (),

@@ -7,6 +7,7 @@ import keras
 import numpy as np
 
 from tfmrc.testing import checks
+from tfmrc.testing.padding import Nest
 
 TOLERANCES = {"mixed_bfloat16": 0.1, "mixed_float16": 0.02}
 
@@ -17,10 +18,10 @@ def run_model_test(
     inputs: dict[str, Any],
     *,
     compile_kwargs: Mapping[str, Any] | None = None,
-    targets: Any = None,
-    sample_weight: Any = None,
+    targets: Nest = None,
+    sample_weight: Nest = None,
     axes: dict[str, str] | None = None,
-    output_axes: Any = None,
+    output_axes: Nest = None,
     padded: Sequence[Mapping[str, int]] = (),
     expected_output_shape: Mapping[str, tuple[int, ...]] | None = None,
     without_gradient: tuple[str, ...] = (),

@@ -1,13 +1,16 @@
 """Padding and slicing of inputs whose axes have names."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import keras
 import numpy as np
 
+Nest: TypeAlias = Any
+"""A tensor, array or string of axes, or dicts and lists of them at any depth."""
 
-def paths(structure: Any) -> dict[str, np.ndarray]:
+
+def paths(structure: Nest) -> dict[str, np.ndarray]:
     """Flattens `{"x": a, "memories": [b, c]}` to `{"x": a, "memories/0": b, "memories/1": c}`.
 
     Example:
@@ -28,7 +31,7 @@ def paths(structure: Any) -> dict[str, np.ndarray]:
     }
 
 
-def map_with_axes(function, structure: Any, axes: Any) -> Any:
+def map_with_axes(function, structure: Nest, axes: Nest) -> Nest:
     """Applies `function(leaf, its axes as a list of names)` to every leaf."""
     if isinstance(structure, Mapping):
         return {name: map_with_axes(function, structure[name], axes[name]) for name in structure}
@@ -46,7 +49,7 @@ def map_with_axes(function, structure: Any, axes: Any) -> Any:
     return function(structure, names)
 
 
-def pad(structure: Any, axes: Any, amounts: Mapping[str, int], seed: int = 0) -> Any:
+def pad(structure: Nest, axes: Nest, amounts: Mapping[str, int], seed: int = 0) -> Nest:
     """Pads named axes: with False for booleans, 0 for integers, noise for floats.
 
     Noise is used because the content of padding must not affect results.
@@ -72,7 +75,7 @@ def pad(structure: Any, axes: Any, amounts: Mapping[str, int], seed: int = 0) ->
     return map_with_axes(longer, structure, axes)
 
 
-def cut(structure: Any, axes: Any, sizes: Mapping[str, int]) -> Any:
+def cut(structure: Nest, axes: Nest, sizes: Mapping[str, int]) -> Nest:
     """Removes what `pad` added: keeps the first `sizes[name]` positions of each named axis."""
     return map_with_axes(
         lambda array, names: np.asarray(array)[tuple(slice(sizes.get(name)) for name in names)],
@@ -81,7 +84,7 @@ def cut(structure: Any, axes: Any, sizes: Mapping[str, int]) -> Any:
     )
 
 
-def one(structure: Any, axes: Any, index: int, batch: str = "B") -> Any:
+def one(structure: Nest, axes: Nest, index: int, batch: str = "B") -> Nest:
     """Returns the example `index` in a batch of one."""
     return map_with_axes(
         lambda array, names: np.asarray(array)[
@@ -92,7 +95,7 @@ def one(structure: Any, axes: Any, index: int, batch: str = "B") -> Any:
     )
 
 
-def sizes(structure: Any, axes: Any) -> dict[str, int]:
+def sizes(structure: Nest, axes: Nest) -> dict[str, int]:
     """Returns the size of each axis by name."""
     lengths: dict[str, int] = {}
 
@@ -104,7 +107,7 @@ def sizes(structure: Any, axes: Any) -> dict[str, int]:
     return lengths
 
 
-def symbolic(structure: Any, axes: Any | None, free: Sequence[str], path: str = "") -> Any:
+def symbolic(structure: Nest, axes: Nest | None, free: Sequence[str], path: str = "") -> Nest:
     """Returns Keras inputs of these shapes, with None for the batch and for the axes in `free`."""
     if isinstance(structure, Mapping):
         return {

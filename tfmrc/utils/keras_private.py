@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-def symbolic_build(model: Any, data_batch: Any) -> None:
+def symbolic_build(model: keras.Model, data_batch: Any) -> None:
     """Creates the variables of a compiled model's optimizer, losses and metrics.
 
     Keras traces the whole model for its outputs. Those of a functional model are known, and its
@@ -48,7 +48,7 @@ def symbolic_build(model: Any, data_batch: Any) -> None:
         model.optimizer.build(model.trainable_variables)
 
 
-def build_loss(model: Any, data_batch: Any) -> bool:
+def build_loss(model: keras.Model, data_batch: Any) -> bool:
     """Creates the variables of the losses of a compiled functional model; other models have none.
 
     Args:
@@ -70,13 +70,13 @@ def build_loss(model: Any, data_batch: Any) -> bool:
     return True
 
 
-def sync_state(model: Any) -> None:
+def sync_state(model: keras.Model) -> None:
     """Writes the state of a running `fit` to the model's variables; JAX keeps the two apart."""
     if hasattr(model, "jax_state_sync"):
         model.jax_state_sync()
 
 
-def trained_values(model: Any) -> list[Any]:
+def trained_values(model: keras.Model) -> list[Any]:
     """Returns the values of the trained weights, also within a running `fit` on JAX."""
     state = getattr(model, "_jax_state", None)
     if state and not model._jax_state_synced:
@@ -84,12 +84,12 @@ def trained_values(model: Any) -> list[Any]:
     return [variable.value for variable in model.trainable_variables]
 
 
-def outputs_of(model: Any) -> Any:
+def outputs_of(model: keras.Model) -> Any:
     """Returns the structure of a functional model's symbolic outputs, or `None`."""
     return getattr(model, "_outputs_struct", None)
 
 
-def outputs_with_loss(model: Any) -> list[str] | None:
+def outputs_with_loss(model: keras.Model) -> list[str] | None:
     """Returns the names of the outputs for which `compile` got a loss; None if it names none.
 
     An output whose loss has the weight 0 is none of them.
@@ -102,12 +102,12 @@ def outputs_with_loss(model: Any) -> list[str] | None:
     return [name for name, loss in given.items() if loss is not None and weights.get(name) != 0]
 
 
-def initial_epoch(model: Any) -> int | None:
+def initial_epoch(model: keras.Model) -> int | None:
     """Returns the epoch that `model.fit` starts with, or `None` if it is not overridden."""
     return model._initial_epoch
 
 
-def set_initial_epoch(model: Any, epoch: int | None) -> None:
+def set_initial_epoch(model: keras.Model, epoch: int | None) -> None:
     """Sets the first epoch of `model.fit`, also of a running one; `None` resets it.
 
     Keras' own `BackupAndRestore` uses the same attribute.
@@ -115,17 +115,19 @@ def set_initial_epoch(model: Any, epoch: int | None) -> None:
     model._initial_epoch = epoch
 
 
-def optimizer_variables(optimizer: Any) -> list[Any]:
+def optimizer_variables(optimizer: keras.optimizers.Optimizer) -> list[Any]:
     """Returns the variables that a built optimizer updates, in its order."""
     return list(optimizer._trainable_variables)
 
 
-def index_of(optimizer: Any, variable: Any) -> int:
+def index_of(optimizer: keras.optimizers.Optimizer, variable: keras.Variable) -> int:
     """Returns the index of a variable, as it is given to an update, in a built optimizer."""
     return int(optimizer._get_variable_index(variable))
 
 
-def known_variable(optimizer: Any, variable: Any) -> Any:
+def known_variable(
+    optimizer: keras.optimizers.Optimizer, variable: keras.Variable
+) -> keras.Variable:
     """Returns the variable of a built optimizer that corresponds to one in an update.
 
     In an update on TensorFlow a variable can be the backend's own, which has no Keras path.
@@ -133,22 +135,22 @@ def known_variable(optimizer: Any, variable: Any) -> Any:
     return optimizer._trainable_variables[index_of(optimizer, variable)]
 
 
-def ema_variables(optimizer: Any) -> list[Any]:
+def ema_variables(optimizer: keras.optimizers.Optimizer) -> list[Any]:
     """Returns the moving averages of an optimizer with `use_ema`, in the order of its variables."""
     return list(optimizer._model_variables_moving_average)
 
 
-def is_update(optimizer: Any) -> Any:
+def is_update(optimizer: keras.optimizers.Optimizer) -> Any:
     """Returns whether an optimizer that accumulates gradients updates with this batch: boolean."""
     return (optimizer._iterations + 1) % optimizer.gradient_accumulation_steps == 0
 
 
-def uses_weight_decay(optimizer: Any, variable: Any) -> bool:
+def uses_weight_decay(optimizer: keras.optimizers.Optimizer, variable: keras.Variable) -> bool:
     """Returns True if an optimizer's weight decay applies to a variable."""
     return bool(optimizer._use_weight_decay(variable))
 
 
-def all_sublayers(layer: Any) -> list[Any]:
+def all_sublayers(layer: keras.Layer) -> list[Any]:
     """Returns a layer and all layers in it, at any depth."""
     return list(layer._flatten_layers())
 
@@ -161,11 +163,11 @@ def automatic_name(class_name: str) -> str:
     return name
 
 
-def seed_generators(layer: Any) -> list[Any]:
+def seed_generators(layer: keras.Layer) -> list[Any]:
     """Returns the seed generators of a layer and of all layers in it, in a fixed order."""
     return [generator for part in all_sublayers(layer) for generator in part._seed_generators]
 
 
-def sublayers(layer: Any) -> Iterator[Any]:
+def sublayers(layer: keras.Layer) -> Iterator[Any]:
     """Yields the layers that a layer or model holds directly, each once, in a fixed order."""
     yield from layer._flatten_layers(include_self=False, recursive=False)

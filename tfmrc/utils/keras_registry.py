@@ -7,7 +7,9 @@ moves it.
 
 import importlib
 import sys
+from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
 from typing import Any
 
 __all__ = ["register_on_demand"]
@@ -30,7 +32,9 @@ class _Finder:
     """Finds Keras' registry if Keras is imported after tfmrc."""
 
     @classmethod
-    def find_spec(cls, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+    def find_spec(
+        cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         if name != REGISTRY:
             return None
         sys.meta_path.remove(cls)
@@ -38,7 +42,7 @@ class _Finder:
         if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
 
-            def executed(module: Any) -> None:
+            def executed(module: ModuleType) -> None:
                 execute(module)
                 _replace(module)
 
@@ -46,8 +50,9 @@ class _Finder:
         return spec
 
 
-def _replace(module: Any) -> None:
-    module.GLOBAL_CUSTOM_OBJECTS = _Classes(module.GLOBAL_CUSTOM_OBJECTS)
+def _replace(module: ModuleType) -> None:
+    names = vars(module)
+    names["GLOBAL_CUSTOM_OBJECTS"] = _Classes(names["GLOBAL_CUSTOM_OBJECTS"])
 
 
 def register_on_demand() -> None:

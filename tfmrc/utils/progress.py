@@ -69,7 +69,7 @@ def counted(items: Sequence[Item], what: str, unit: str) -> Iterator[Item]:
 class WatchedFile(io.FileIO):
     """A binary file that shows how much of it was read."""
 
-    def __init__(self, path: Any) -> None:
+    def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__(path)
         size = os.fstat(self.fileno()).st_size
         self._progress = Progress(f"reading {path}", size, "MB")

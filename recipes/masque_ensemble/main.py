@@ -72,7 +72,7 @@ def ensemble(
     source_folder = data_folder(data or folders.remembered_data(runs[0]), experiment)
     written = []
     for test in evaluation_sets(Plan(experiment, runs[0], data=source_folder)):
-        source, subfolder = test.source, Path(folders.EVALUATION, test.folder)
+        source, subfolder = test.source, test.folder_in(Path())
         report = evaluation.Report(
             f"{experiment.title or experiment.name}: ensemble of {len(runs)}",
             dataset=test.dataset,

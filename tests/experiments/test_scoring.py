@@ -30,7 +30,7 @@ TEXTS = {"a": Prediction("a", "an owl", "s"), "b": Prediction("b", "1906", "s")}
 
 
 def task(source=None, predictions=TEXTS, examples=EXAMPLES, target="answer", prefix=""):
-    test = EvaluationSet(0, source or Source("examples", ("s",)), examples, examples, "test")
+    test = EvaluationSet("x", 0, source or Source("examples", ("s",)), examples, examples, "test")
     style = "s" if target == "answer" else None
     given = submission_of(test, target, style, examples, predictions, meteor=False)
     return TaskPredictions(style, prefix, examples, given)
@@ -139,12 +139,12 @@ def test_answers_are_scored_on_all_questions_and_questions_where_they_can_be_ask
         Example("d", "Why?", ("So.",), {}, False),
     ]
     source = Source("examples", ("s",), test="t.jsonl", spans=spans)
-    test = EvaluationSet(0, source, examples, examples, "t.jsonl")
+    test = EvaluationSet("x", 0, source, examples, examples, "t.jsonl")
     model: Any = SimpleNamespace(predictor=Both(), digest="digest")
     files = predict_set(model, test, tmp_path, "x", Evaluation())
     found = score_set(files, test, tmp_path, meteor=False)
     report = new_report(test, found.systems, title="x", details={})
-    add_baselines(report, test, found.main, "x_human")
+    add_baselines(report, test, found.main)
     assert [example.id for example in shown["answer"]] == ["a", "b", "c", "d"]
     asked = ["a", "b"] if spans else ["a", "b", "c"]
     assert [example.id for example in shown["ask"]] == asked

@@ -186,8 +186,7 @@ def settings_of_run(options: argparse.Namespace) -> Any:
     from tfmrc.experiments import run_folder
 
     folder = Path(options.run)
-    config = folder / run_folder.CONFIG
-    if not run_folder.is_run(folder) or not config.is_file():
+    if not run_folder.is_run(folder):
         from tfmrc.predictors.load import models_near
 
         raise ValueError(
@@ -195,7 +194,7 @@ def settings_of_run(options: argparse.Namespace) -> Any:
             f"--input FILE.{models_near(folder)} Received: {options.run}"
         )
     chosen = (f"evaluation.options.{word}" for word in options.option)
-    return experiments.read_settings(config, *options.set, *chosen)
+    return experiments.read_settings(folder / run_folder.CONFIG, *options.set, *chosen)
 
 
 def passage(word: str) -> str:

@@ -11,8 +11,10 @@ import yaml
 from tfmrc.data import Example
 from tfmrc.evaluation import Report, Scores, score_repetition, worst_answers
 from tfmrc.evaluation.reports.summary import FIRST
+from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.environment import summary
 from tfmrc.experiments.examples.spans import nearest_texts
+from tfmrc.experiments.plan import Plan
 from tfmrc.experiments.recipes import recipes_folder
 from tfmrc.experiments.scoring import BASELINES, EvaluationSet, TaskPredictions
 from tfmrc.experiments.settings import Experiment
@@ -35,13 +37,14 @@ def questions_digest(questions: Iterable[Example]) -> str:
     return f"sha256 {content.hexdigest()[:16]}"
 
 
-def training_details(experiment: Experiment, facts: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Returns the details of a report that say how its runs were trained.
+def facts_of(run: Plan) -> dict[str, Any]:
+    """Returns what `train` wrote about a run."""
+    return dict(folders.read_json(run.folder / folders.TRAINING, "train"))
 
-    Args:
-        experiment: `Experiment`. The experiment.
-        facts: list. The contents of the runs' `training.json`.
-    """
+
+def training_details(experiment: Experiment, trained: Sequence[Plan]) -> dict[str, str]:
+    """Returns the details of a report that say how its runs were trained."""
+    facts = list(map(facts_of, trained))
     runs = f"{len(facts)} runs of " if len(facts) > 1 else ""
     details = {
         "Training": f"{runs}{_range([f['steps'] for f in facts], ',')} steps of "
@@ -163,11 +166,7 @@ def new_report(
 
 
 def add_baselines(
-    report: Report,
-    test: EvaluationSet,
-    tasks: Iterable[TaskPredictions],
-    human: str,
-    samples: int = 0,
+    report: Report, test: EvaluationSet, tasks: Iterable[TaskPredictions], samples: int = 0
 ) -> None:
     """Adds baselines without a model, repetition in human questions and the bound of spans.
 
@@ -175,7 +174,6 @@ def add_baselines(
         report: `Report`. The report.
         test: `EvaluationSet`. The test examples.
         tasks: list of `TaskPredictions`. Predictions; one of each target and prefix is used.
-        human: str. Name of the human questions in the report.
         samples: int. Resamples of the bootstrap intervals. Default: 0, no intervals.
     """
     for task in {(task.submission.target, task.prefix): task for task in tasks}.values():
@@ -190,6 +188,7 @@ def add_baselines(
                 report.add(name, scores)
         if task.submission.target == "question":
             repeated = score_repetition({e.id: e.question for e in task.examples})
+            human = system_name(test.name, "human")
             report.add(human, repeated.prefixed(task.prefix), samples=samples)
 
 

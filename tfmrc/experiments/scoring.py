@@ -16,6 +16,7 @@ from tfmrc import evaluation
 from tfmrc.data import Example
 from tfmrc.evaluation import Prediction, Reference, Scores, Submission, read_predictions
 from tfmrc.evaluation.files.references import question_references
+from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.answering import write_answers
 from tfmrc.experiments.examples.rows import row_digest, seen_rows
 from tfmrc.experiments.examples.sources import Splits, as_sequence, splits
@@ -36,6 +37,7 @@ class EvaluationSet:
     """The test examples of a source.
 
     Attributes:
+        name: str. Name of the experiment or of the model.
         number: int. Index of the source.
         source: `Source`. The source.
         examples: list of `Example`. The examples that are reported on.
@@ -46,6 +48,7 @@ class EvaluationSet:
         longest: int. Largest number of words of a span. Default: 60.
     """
 
+    name: str
     number: int
     source: Source
     examples: list[Example]
@@ -54,11 +57,11 @@ class EvaluationSet:
     settings: Mapping[str, Any] = field(default_factory=dict)
     longest: int = MAX_LENGTH
 
-    @property
-    def folder(self) -> str:
-        """Name of the folder of the source's report."""
+    def folder_in(self, run: Path) -> Path:
+        """Returns the folder of the source's report in a run's folder."""
         stem = Path(str(self.source.test or self.source.train)).name.split(".")[0]
-        return f"{self.number + 1}-{stem}-{'-'.join(self.source.styles)}"
+        name = f"{self.number + 1}-{stem}-{'-'.join(self.source.styles)}"
+        return run / folders.EVALUATION / name
 
     @property
     def dataset(self) -> str:
@@ -183,10 +186,12 @@ class SourceResults:
     Attributes:
         systems: dict. Scores by system. Default: {}.
         tasks: dict. Predictions by system, one entry per task. Default: {}.
+        files: list of `PredictionFile`. Where the predictions are. Default: [].
     """
 
     systems: dict[str, list[Scores]] = field(default_factory=dict)
     tasks: dict[str, list[TaskPredictions]] = field(default_factory=dict)
+    files: list[PredictionFile] = field(default_factory=list)
 
     @property
     def main(self) -> list[TaskPredictions]:
@@ -211,15 +216,20 @@ def evaluation_sets(plan: Plan, known: Sequence[EvaluationSet] = ()) -> list[Eva
     }
     if known and known[0].settings == settings:
         return list(known)
-    sets, seen = [], seen_rows(plan)
+    sets, experiment, seen = [], plan.experiment, seen_rows(plan)
+    longest = experiment.preprocessor.get("answer_length", MAX_LENGTH)
     for number, part in enumerate(splits(plan)):
         if part.test is not None:
             examples, every = _unseen(part, seen), list(part.test)
-            split = split_of(plan.experiment, part.source, len(examples))
-            longest = plan.experiment.preprocessor.get("answer_length", MAX_LENGTH)
-            sets.append(
-                EvaluationSet(number, part.source, examples, every, split, settings, longest)
-            )
+            split = split_of(experiment, part.source, len(examples))
+            given = (number, part.source, examples, every, split, settings, longest)
+            sets.append(EvaluationSet(experiment.name, *given))
+    if not sets:
+        raise ValueError(
+            "No source of the run has test questions. Score the run on a file of questions: "
+            f"`tfmrc evaluate {plan.folder} --input FILE`. "
+            "Received: sources.0.test=null, split.test_share=0"
+        )
     return sets
 
 
@@ -254,6 +264,14 @@ def split_of(experiment: Experiment, source: Source, size: int) -> str:
 
 
 # === Predictions ===
+
+
+def score_model(
+    model: Loaded, test: EvaluationSet, folder: Path, system: str, settings: Evaluation
+) -> SourceResults:
+    """Predicts test examples and scores the predictions; see `predict_set` and `score_set`."""
+    files = predict_set(model, test, folder, system, settings)
+    return score_set(files, test, folder, meteor=settings.meteor)
 
 
 def predict_set(
@@ -365,7 +383,8 @@ def score_set(
         folder: Path. The folder of the report.
         meteor: bool. Whether METEOR is computed.
     """
-    results = SourceResults()
+    files = list(files)
+    results = SourceResults(files=files)
     for number, (system, of_system) in enumerate(groupby(files, attrgetter("system"))):
         given = list(of_system)
         tasks = results.tasks[system] = [_read(file, test, folder, meteor) for file in given]

@@ -8,8 +8,8 @@ from typing import Any
 import haystack
 from haystack import Document, ExtractedAnswer, component
 
-import tfmrc
-from tfmrc.predictors import DecodingOptions, Predictor, SpanAnswer
+from tfmrc.experiments.loaded import open_model
+from tfmrc.predictors import DecodingOptions, SpanAnswer
 from tfmrc.utils.arguments import check_whole_numbers
 
 __all__ = ["Reader"]
@@ -42,6 +42,7 @@ class Reader:
     def __init__(self, model: str, top_k: int = 1, options: dict[str, Any] | None = None):
         self.model, self.top_k, self.options = str(model), top_k, dict(options or {})
         self._predictor: Any = None
+        self._options: dict[str, Any] = {}
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the component as a dict for the YAML of a pipeline."""
@@ -59,21 +60,11 @@ class Reader:
         """Loads the model; a pipeline calls it before its first run.
 
         Raises:
-            TypeError: The predictor has no option of this name.
-            ValueError: An option has a wrong value, or there are options and the model is an
-                export.
+            ValueError: If an option does not exist or has a wrong value; an export has none.
         """
-        if self._predictor is not None:
-            return
-        predictor = tfmrc.load(self.model)
-        if isinstance(predictor, Predictor):
-            predictor.options(**self.options)  # raises before the first query
-        elif self.options:
-            raise ValueError(
-                "An export has the options that it was made with (`tfmrc export --option`). "
-                f"Received: options={self.options!r}, model={self.model!r}"
-            )
-        self._predictor = predictor
+        if self._predictor is None:
+            opened = open_model(self.model, self.options, exports=True)
+            self._predictor, self._options = opened.predictor, opened.options
 
     @component.output_types(answers=list[ExtractedAnswer])
     def run(
@@ -92,7 +83,7 @@ class Reader:
             None) is the reader's "no answer".
 
         Raises:
-            ValueError: `top_k` is no int of at least 1.
+            ValueError: If `top_k` is not a positive int.
         """
         count = self.top_k if top_k is None else top_k
         check_whole_numbers(1, top_k=count)
@@ -100,11 +91,9 @@ class Reader:
         held = [document for document in documents if document.content and document.content.strip()]
         if not held:
             return {"answers": []}
-        options: dict[str, Any] = {}  # those of an export are its own
-        if isinstance(self._predictor, Predictor):
-            options = dict(self.options)
-            if not issubclass(self._predictor.options_class, DecodingOptions):  # it finds spans
-                options["num_return_sequences"] = count
+        options, kind = dict(self._options), getattr(self._predictor, "options_class", None)
+        if kind is not None and not issubclass(kind, DecodingOptions):  # it finds spans
+            options["num_return_sequences"] = count
         best = self._predictor.answer(
             question=query,
             passages=[document.content for document in held],

@@ -15,13 +15,13 @@ from tfmrc.evaluation import Report, Scores, mean_of_runs, read_metrics, summary
 from tfmrc.evaluation.metrics.rules import check_rules
 from tfmrc.experiments import pictures, run_folder as folders
 from tfmrc.experiments.answering import Asked
-from tfmrc.experiments.classes import check_experiment
 from tfmrc.experiments.examples.files import data_folder
 from tfmrc.experiments.loaded import Loaded, ensemble_of, open_model
 from tfmrc.experiments.plan import Plan, is_grid, members, trained_below
 from tfmrc.experiments.reporting import (
     add_baselines,
     compare,
+    facts_of,
     model_details,
     new_report,
     questions_digest,
@@ -36,7 +36,7 @@ from tfmrc.experiments.scoring import (
     TaskPredictions,
     evaluation_sets,
     option_sets,
-    predict_set,
+    score_model,
     score_set,
 )
 from tfmrc.experiments.settings import Evaluation, Experiment, Source, read_settings
@@ -90,26 +90,20 @@ def evaluate_run(
     """
     root = Path(folder)
     experiment = settings or read_settings(root / folders.CONFIG)
-    check_experiment(experiment)
     place = data_folder(data or folders.remembered_data(root), experiment)
-    runs = _trained_runs(experiment, root, members(experiment, root, variants, seeds, place))
-    is_table = is_grid(experiment) or bool(seeds)
+    runs = _trained(experiment, root, members(experiment, root, variants, seeds, place))
     with ExitStack() as locks:  # two processes would write the same files
-        for path in dict.fromkeys((root, *(member.folder for member in runs))):
+        for path in dict.fromkeys((root, *(run.folder for run in runs))):
             (path / folders.EVALUATION).mkdir(parents=True, exist_ok=True)
             locks.enter_context(folders.locked(path / folders.EVALUATION))
-        if not is_table:
-            (run,) = runs
-            tests = _tests(run)
-            model = open_model(run.folder, settings=run.experiment)
-            reports = [_evaluate_member(run, model, test, experiment)[0] for test in tests]
-            for report, test in zip(reports, tests, strict=True):
-                _print(report, _report_folder(run.folder, test))
-            return reports
-        return _evaluate_grid(experiment, runs, root)
+        if is_grid(experiment) or seeds:
+            return _evaluate_grid(experiment, runs, root)
+        model = open_model(root, settings=experiment)
+        return [_evaluate_member(runs[0], model, test)[0] for test in evaluation_sets(runs[0])]
 
 
-def _trained_runs(experiment: Experiment, root: Path, plans: Sequence[Plan]) -> list[Plan]:
+def _trained(experiment: Experiment, root: Path, plans: Sequence[Plan]) -> list[Plan]:
+    """Returns the trained runs among the plans, each with the variant that it was trained as."""
     runs = [plan for plan in plans if plan.is_trained]
     if not runs:
         others = ", ".join(path.name for path in trained_below(root))
@@ -119,8 +113,7 @@ def _trained_runs(experiment: Experiment, root: Path, plans: Sequence[Plan]) -> 
             else f"{root} has no trained run: `tfmrc train` makes it."
         )
     folders.check_trained(experiment, root)
-    # A run of a grid is known by its variant, also where it is evaluated alone.
-    return [replace(run, variant=_facts(run)["variant"]) for run in runs]
+    return [replace(run, variant=facts_of(run)["variant"]) for run in runs]
 
 
 def _evaluate_grid(experiment: Experiment, runs: Sequence[Plan], root: Path) -> list[Report]:
@@ -133,13 +126,13 @@ def _evaluate_grid(experiment: Experiment, runs: Sequence[Plan], root: Path) -> 
     models: dict[str, list[Loaded]] = {}
     tests: list[EvaluationSet] = []
     for run in runs:
-        tests = _tests(run, tests)
+        tests = evaluation_sets(run, tests)
         model = open_model(run.folder, settings=run.experiment)
         models.setdefault(run.variant, []).append(model)
         for test in tests:
             results = _saved_results(run, model, test)
             if results is None:
-                report, results = _evaluate_member(run, model, test)
+                report, results = _evaluate_member(run, model, test, in_grid=True)
                 reports.append(report)
             first, variants = tables.setdefault(test.number, (test, {}))
             if first.examples == test.examples:
@@ -149,41 +142,36 @@ def _evaluate_grid(experiment: Experiment, runs: Sequence[Plan], root: Path) -> 
     for test, variants in tables.values():
         for variant, several in models.items() if experiment.evaluation.ensemble else ():
             if variant in variants and len(several) > 1:
-                variants[f"{variant}\tensemble"] = [_ensemble_results(several, variant, test, root)]
+                folder = test.folder_in(root) / f"ensemble-{variant}".rstrip("-")
+                name = system_name(experiment.name, variant, "ensemble")
+                results = score_model(
+                    ensemble_of(several), test, folder, name, experiment.evaluation
+                )
+                variants[f"{variant}\tensemble"] = [results]
         reports.append(_write_table(experiment, runs, root, test, variants))
     return reports
 
 
-def _tests(run: Plan, known: Sequence[EvaluationSet] = ()) -> list[EvaluationSet]:
-    tests = evaluation_sets(run, known)
-    if not tests:
-        raise ValueError(
-            "No source of the run has test questions. Score the run on a file of questions: "
-            f"`tfmrc evaluate {run.folder} --input FILE`. "
-            "Received: sources.0.test=null, split.test_share=0"
-        )
-    return tests
-
-
 def _evaluate_member(
-    run: Plan, model: Loaded, test: EvaluationSet, start: Experiment | None = None
+    run: Plan, model: Loaded, test: EvaluationSet, in_grid: bool = False
 ) -> tuple[Report, SourceResults]:
     """Scores a run on a source and writes its report."""
-    settings, folder = run.experiment, _report_folder(run.folder, test)
+    settings, folder = run.experiment, test.folder_in(run.folder)
     report, results = _evaluate(
         model,
         test,
         folder,
         settings.evaluation,
-        settings.name,
-        run.variant,
-        start,
+        system_name(settings.name, run.variant),
+        start=None if in_grid else settings,
         title=settings.title or settings.name,
         details=_details(run, model),
         seed=run.seed,
     )
     pictures.draw_run(run, model.predictor, test.examples, results.main, folder, report.title)
     report.write(folder)
+    if not in_grid:
+        _print(report, folder)
     return report, results
 
 
@@ -192,7 +180,7 @@ def _saved_results(run: Plan, model: Loaded, test: EvaluationSet) -> SourceResul
 
     `metrics.json` says of which model, options and questions they are.
     """
-    folder, settings = _report_folder(run.folder, test), run.experiment.evaluation
+    folder, settings = test.folder_in(run.folder), run.experiment.evaluation
     if not (folder / "metrics.json").is_file():
         return None
     metrics = read_metrics(folder / "metrics.json")
@@ -206,28 +194,8 @@ def _saved_results(run: Plan, model: Loaded, test: EvaluationSet) -> SourceResul
 
 
 def _details(run: Plan, model: Loaded) -> dict[str, str]:
-    training = training_details(run.experiment, [_facts(run)])
+    training = training_details(run.experiment, [run])
     return {**training, **model_details(model.digest, run.experiment.evaluation.options)}
-
-
-def _facts(run: Plan) -> dict[str, Any]:
-    """Returns what `train` wrote about a run."""
-    return dict(folders.read_json(run.folder / folders.TRAINING, "train"))
-
-
-def _report_folder(root: Path, test: EvaluationSet) -> Path:
-    return root / folders.EVALUATION / test.folder
-
-
-def _ensemble_results(
-    models: Sequence[Loaded], variant: str, test: EvaluationSet, root: Path
-) -> SourceResults:
-    """Scores the seeds of a variant as one predictor that averages their distributions."""
-    settings: Any = models[0].settings
-    folder = _report_folder(root, test) / f"ensemble-{variant}".rstrip("-")
-    name = system_name(settings.name, variant, "ensemble")
-    files = predict_set(ensemble_of(models), test, folder, name, settings.evaluation)
-    return score_set(files, test, folder, meteor=settings.evaluation.meteor)
 
 
 Variants = dict[str, list[SourceResults]]
@@ -251,21 +219,21 @@ def _write_table(
             means.setdefault(name, _means(several))
         tasks = {**results[0].tasks, **tasks}
     runs = [run for run in runs if run.variant in variants]
-    seeds, folder = {run.seed for run in runs}, _report_folder(root, test)
+    seeds, folder = {run.seed for run in runs}, test.folder_in(root)
     start = _start_scores(experiment, test, folder, settings)
     report = new_report(
         test,
         {**means, **start},
         title=f"{experiment.title or experiment.name}: {len(runs)} runs",
         details={
-            **training_details(experiment, [_facts(run) for run in runs]),
+            **training_details(experiment, runs),
             **model_details("", settings.options),
         },
         seed=next(iter(seeds)) if len(seeds) == 1 else None,
         samples=settings.samples,
     )
     every = [task for several in tasks.values() for task in several]
-    add_baselines(report, test, every, system_name(experiment.name, "human"), settings.samples)
+    add_baselines(report, test, every, settings.samples)
     first, *others = [name for name in means if name in tasks]
     for name in others:
         report.compare(name, first)
@@ -336,16 +304,17 @@ def evaluate_file(
     if not any(example.answers for example in examples):
         raise ValueError(f"Scores need answers. Received: none in {questions}")
     source = Source("examples", styles, test=str(file), title="own data", rules=rules)
-    test = EvaluationSet(0, source, examples, examples, f"{file}, {len(examples):,} questions")
+    split = f"{file}, {len(examples):,} questions"
+    test = EvaluationSet(model.name, 0, source, examples, examples, split)
     prefixes = {} if model.settings is None else model.settings.evaluation.prefixes
-    evaluation = Evaluation(options=model.options, meteor=False, prefixes=prefixes)
+    settings = Evaluation(options=model.options, meteor=False, prefixes=prefixes)
     with TemporaryDirectory() as temporary:
         target = Path(temporary if output is None else output)
         report, _ = _evaluate(
             model,
             test,
             target,
-            evaluation,
+            settings,
             model.name,
             start=model.settings,
             title=f"{model.name} on {file.name}",
@@ -376,9 +345,8 @@ def _evaluate(
     model: Loaded,
     test: EvaluationSet,
     folder: Path,
-    evaluation: Evaluation,
-    name: str,
-    variant: str = "",
+    settings: Evaluation,
+    system: str,
     start: Experiment | None = None,
     **about: Any,
 ) -> tuple[Report, SourceResults]:
@@ -388,9 +356,8 @@ def _evaluate(
         model: `Loaded`. The model.
         test: `EvaluationSet`. The test examples.
         folder: Path. The folder of the predictions.
-        evaluation: `Evaluation`. Options of the predictor and of scoring.
-        name: str. Name of the model in the report.
-        variant: str. Variant of a grid. Default: "".
+        settings: `Evaluation`. Options of the predictor and of scoring.
+        system: str. Name of the model in the report.
         start: `Experiment` or None. Settings of a training; the model that it started from is a
             baseline. Default: None.
         **about: Title, details and seed, see `new_report`.
@@ -398,21 +365,19 @@ def _evaluate(
     Returns:
         The report, and the results that it was made from.
     """
-    system, samples = system_name(name, variant), evaluation.samples
-    files = predict_set(model, test, folder, system, evaluation)
-    results = score_set(files, test, folder, meteor=evaluation.meteor)
-    systems = {**results.systems, **_start_scores(start, test, folder, evaluation)}
-    report = new_report(test, systems, samples=samples, **about)
-    report.predictions = [asdict(file) for file in files]
-    if any(file.is_text for file in files):
-        add_baselines(report, test, results.main, system_name(name, "human"), samples)
+    results = score_model(model, test, folder, system, settings)
+    systems = {**results.systems, **_start_scores(start, test, folder, settings)}
+    report = new_report(test, systems, samples=settings.samples, **about)
+    report.predictions = [asdict(file) for file in results.files]
+    if any(file.is_text for file in results.files):
+        add_baselines(report, test, results.main, settings.samples)
     compare(report, [system], [name for name in systems if name not in results.tasks])
     report.worst = worst_of(report, system, results.main)
     return report, results
 
 
 def _start_scores(
-    experiment: Experiment | None, test: EvaluationSet, folder: Path, evaluation: Evaluation
+    experiment: Experiment | None, test: EvaluationSet, folder: Path, settings: Evaluation
 ) -> dict[str, list[Scores]]:
     """Returns the scores of the model that a training started from, by the name of the system."""
     start = None if experiment is None else experiment.start_from
@@ -421,10 +386,8 @@ def _start_scores(
     if folders.trained_folder(start) is None:
         print(f"{start}, from which training started, is not there and not compared.", flush=True)
         return {}
-    name = f"{Path(start).name} (before training)"
-    plain = replace(evaluation, also={})
-    files = predict_set(open_model(start), test, folder / START, name, plain)
-    scored = score_set(files, test, folder / START, meteor=evaluation.meteor).systems
+    name, settings = f"{Path(start).name} (before training)", replace(settings, also={})
+    scored = score_model(open_model(start), test, folder / START, name, settings).systems
     return {name: scored[name]} if name in scored else {}
 
 

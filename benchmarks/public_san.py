@@ -20,7 +20,7 @@ from benchmarks import public_code
 from tfmrc import ops
 from tfmrc.data import make_dataset
 from tfmrc.ops.ids import NUM_SPECIAL, PAD
-from tfmrc.predictors import SpanAnswer, SpanOptions, san_signature
+from tfmrc.predictors import SANPredictor, SpanAnswer, SpanOptions
 
 BATCH = 32  # test questions that are read at once
 LATEST = "latest.pt"
@@ -31,6 +31,13 @@ class PublicModel:
 
     def __init__(self, network: Any):
         self.network = network
+
+    name = "public_san"
+    tagger = "that of our run"
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns no sizes: the network reads what our preprocessor makes."""
+        return {}
 
     def find(self, inputs: dict[str, tf.Tensor], **_: Any) -> dict[str, tf.Tensor]:
         """Returns the log-probabilities of begin and end, `[B, n]` each."""
@@ -201,7 +208,8 @@ def answer(network: Any, predictor: Any, examples: Sequence[Any]) -> dict[str, s
         The answers' texts by id.
     """
     network.eval()
-    read = san_signature(PublicModel(network), predictor.preprocessor, SpanOptions())
+    reader = SANPredictor(PublicModel(network), predictor.preprocessor)
+    read = reader.export_signatures(SpanOptions())["serving_default"]
     names = ("question", "passages", *predictor.preprocessor.annotations)
     answers = {}
     for first in range(0, len(examples), BATCH):

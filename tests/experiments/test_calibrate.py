@@ -1,6 +1,7 @@
 """`tfmrc calibrate`: what it writes, and what becomes of it."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import tfmrc
 from tests.predictors.small import extractive_reader
 from tfmrc import cli, data, storage
+from tfmrc.data import Example
 from tfmrc.experiments import open_model, run_folder as folders
 from tfmrc.experiments.examples.rows import row_digest, write_rows
 
@@ -20,15 +22,17 @@ def predictor():
 
 
 @pytest.fixture
-def questions(tmp_path):
-    rng = np.random.default_rng(0)
-    rows = [
-        {"id": str(number), "question": "Who named it?", "passages": [" ".join(words)],
-         "answers": {"qa": [str(words[number % 3])]}}
-        for number, words in enumerate(rng.permuted([WORDS] * 24, axis=1))
-    ]  # fmt: skip
+def questions(predictor, tmp_path, without_graphs):
+    """Every other one has the predictor's own answer."""
+    texts = [" ".join(words) for words in np.random.default_rng(0).permuted([WORDS] * 24, axis=1)]
+    asked = [Example(str(number), "Who named it?", (text,)) for number, text in enumerate(texts)]
+    results = [str(result) for result in predictor.predict(asked)]
+    known = [
+        replace(one, answers={"qa": (text if number % 4 < 2 else "1",)})
+        for number, (one, text) in enumerate(zip(asked, results, strict=True))
+    ]
     path = tmp_path / "held_out.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    data.write_examples(path, known)
     return path
 
 

@@ -2,12 +2,14 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import keras
 import numpy as np
 import pytest
 
 import tfmrc
+from tests.predictors.small import extractive_reader
 from tests.running import eagerly
 from tfmrc import cli, data, experiments
 from tfmrc.data import Example, Span
@@ -127,6 +129,21 @@ def test_the_seed_reaches_the_dropout_of_a_model_that_is_trained_further(first):
         np.testing.assert_array_equal(weight, value)
     seeds = [_fixed_seeds(each) for each in (before, model)]
     assert seeds[0] and seeds[1] == [seed + 1 for seed in seeds[0]]
+
+
+def test_training_may_have_another_precision_than_the_start(tmp_path):
+    reader = extractive_reader()
+    training = SimpleNamespace(dtype="mixed_bfloat16")
+    experiment = SimpleNamespace(styles=("span",), seed=1, training=training)
+    classes = SimpleNamespace(predictor=tfmrc.Predictor)
+    plan = SimpleNamespace(
+        start=reader.save(tmp_path / "reader"), classes=classes, experiment=experiment
+    )
+    model = load_start(plan).model
+    for layer in (model, model.encoder, model.encoder.backbone):
+        assert (layer.compute_dtype, layer.variable_dtype) == ("bfloat16", "float32")
+    for weight, value in zip(model.weights, reader.model.get_weights(), strict=True):
+        np.testing.assert_array_equal(weight, value)
 
 
 def _fixed_seeds(model):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.predictors import small
 from tfmrc import Predictor, models, preprocessing
 from tfmrc.data import Example, Span
 
@@ -80,3 +81,8 @@ def test_what_is_missing_is_predicted():
     text = answering.answer(question="Who flew?", passages=PASSAGES)
     found = answering.attention(question="Who flew?", passages=PASSAGES)
     assert "".join(found["self_attention"].rows) in PASSAGES[text.passage].replace(" ", "")
+
+
+def test_a_reader_has_no_attention_to_show():
+    with pytest.raises(ValueError, match="ExtractiveReader has no attention to show"):
+        small.extractive_reader().attention(question="Who flew?", passages=PASSAGES)

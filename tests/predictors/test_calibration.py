@@ -135,10 +135,15 @@ def test_a_fitted_map_is_platts(reader, examples, without_graphs):
 
 
 def test_a_threshold_that_cannot_be_reached_accepts_nothing(reader, examples, without_graphs):
-    wrong = [Example(e.id, e.question, e.passages, {"qa": ("never",)}) for e in examples]
-    reader.calibrate(wrong)
+    results = list(reader.predict(examples))
+    rank = np.argsort(np.argsort([result.probability for result in results]))
+    known = [  # the most and the least probable answers are wrong
+        replace(one, answers={"qa": (str(result) if 10 <= n < 20 else "never",)}, answerable=True)
+        for one, result, n in zip(examples, results, rank, strict=True)
+    ]
+    reader.calibrate(known, precision=1.0)
     assert reader.calibration.threshold == 1.0
-    reader.calibrate(examples, precision=None)
+    reader.calibrate(known, precision=None)
     assert reader.calibration.threshold is None
     assert next(reader.predict(examples[:1])).is_confident
 
@@ -146,11 +151,15 @@ def test_a_threshold_that_cannot_be_reached_accepts_nothing(reader, examples, wi
 def test_written_answers_are_right_by_rouge(without_graphs):
     predictor = make_predictor()
     style = predictor.tasks[0].style
+    examples = [Example(str(n), f"How high is {n}?", (PASSAGE,)) for n in range(20)]
+    own = [result.text for result in predictor.predict(examples, max_length=3)]
     examples = [
-        Example(str(n), f"How high is {n}?", (PASSAGE,), {style: ("never so",)}) for n in range(20)
+        replace(one, answers={style: (text if n % 4 < 2 else "never so",)})
+        for n, (one, text) in enumerate(zip(examples, own, strict=True))
     ]
     report = predictor.calibrate(examples, max_length=3)
-    assert predictor.calibration.right == "rouge_l" and not report.is_right.any()
+    assert predictor.calibration.right == "rouge_l"
+    assert report.is_right.tolist() == [n % 4 < 2 for n in range(20)]
     assert "right: ROUGE-L of at least 0.5." in report.markdown()
 
 
@@ -168,3 +177,11 @@ def test_errors(reader, options, message, without_graphs):
         if options is None:
             reader.measure_calibration(examples)
         reader.calibrate(examples, **(options or {}))
+
+
+@pytest.mark.parametrize("answers", [{"qa": ("a bee",)}, {}])
+def test_answers_that_are_all_wrong_are_no_calibration(reader, examples, answers, without_graphs):
+    wrong = [replace(one, answers=answers, answerable=bool(answers)) for one in examples]
+    with pytest.raises(ValueError, match=r"right and wrong answers.* 0 of them right"):
+        reader.calibrate(wrong)
+    assert reader.calibration is None

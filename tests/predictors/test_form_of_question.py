@@ -93,7 +93,7 @@ def test_the_probabilities_of_san_by_hand():
     """P(k, span) = r_k P_k(span) / (r_1 + …), over the passages with words."""
     predictor = small.san()
     passages, relevance = (
-        ["A hill.", "", "The mill is high.", "Who named it?"],
+        ["A hill", "", "The mill is high.", "Who named it?"],
         [2.0, 9.0, 1.0, 0.0],
     )
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tfmrc.predictors import GeneratedText, Result, Word
-from tfmrc.predictors.exported.queries import read_answer
+from tfmrc.predictors.exported.queries import read_result
 
 OUTPUTS = {
     "answer": np.array([b"8,611 m", b"", b"\xff"], object),
@@ -49,7 +49,7 @@ def test_a_row_of_outputs_becomes_a_text_with_its_words(form):
         Word("8,611", "passage", 1, 7, 12, MIXTURE, "8,611"),
         Word("m", "vocabulary", None, None, None, MIXTURE),
     )
-    answer = read_answer(outputs, 0)
+    answer = read_result(outputs, 0)
     assert answer == GeneratedText(
         "8,611 m", probability=0.75, log_probability=-0.25, score=-0.5, words=words,
         alternatives=(other,), **shared,
@@ -65,15 +65,15 @@ def test_a_row_of_outputs_becomes_a_text_with_its_words(form):
 
 
 def test_an_empty_answer_and_one_of_strange_bytes():
-    empty = read_answer(OUTPUTS, 1, num_passages=1)
+    empty = read_result(OUTPUTS, 1, num_passages=1)
     assert (empty.text, empty.words, empty.relevance, empty.passage) == ("", (), (0.0,), None)
     assert empty.headline.startswith("No answer in these passages (probability 0.")
     assert replace(empty, answer="an owl").headline == ""
-    unsure = read_answer(OUTPUTS | {"is_confident": np.array([False] * 3)}, 0)
+    unsure = read_result(OUTPUTS | {"is_confident": np.array([False] * 3)}, 0)
     assert not unsure.is_confident and unsure.text == "8,611 m"
     assert unsure.describe().startswith("No confident answer. Best guess: 8,611 m\n")
     assert "No confident answer. Best guess: 8,611 m" in unsure._repr_html_()
-    strange = read_answer(OUTPUTS, 2)
+    strange = read_result(OUTPUTS, 2)
     assert strange.words == (Word("\ufffd", "question", None, 0, 1, MIXTURE, "\ufffd"),)
     assert strange.passage == 0
     assert "the input was longer than the model reads and was cut" in strange.describe()
@@ -88,12 +88,12 @@ SPANS = {
 
 
 def test_a_row_of_outputs_becomes_a_span():
-    best = read_answer(SPANS, 0)
+    best = read_result(SPANS, 0)
     assert (best.text, best.passage, best.start, best.end) == ("owl", 1, 3, 6)
     assert best.log_probability == pytest.approx(np.log(0.5)) and best.truncated
     assert [(other.text, other.passage) for other in best.alternatives] == [("mill", 0)]
     none = SPANS | {"answer": [b""], "start": [-1], "end": [-1], "passage": [-1]}
-    found = read_answer(none | {"probability": [0.75], "answerable_probability": [0.25]}, 0)
+    found = read_result(none | {"probability": [0.75], "answerable_probability": [0.25]}, 0)
     assert (found.text, found.passage, found.probability) == ("", -1, 0.75)
     assert found.headline == "No answer in these passages (probability 0.75)."
     assert found.alternatives == () and found.answerable_probability == 0.25

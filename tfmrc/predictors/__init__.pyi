@@ -1,6 +1,6 @@
 from .base import Predictor as Predictor
 from .calibration import Calibration as Calibration
-from .daanet import DAANetPredictor as DAANetPredictor, daanet_signatures as daanet_signatures
+from .daanet import DAANetPredictor as DAANetPredictor
 from .exported.errors import RequestError as RequestError
 from .exported.predictor import ExportedPredictor as ExportedPredictor
 from .exported.signature import SavedModel as SavedModel
@@ -10,11 +10,8 @@ from .hugging_face.folder import (
     save_hugging_face as save_hugging_face,
 )
 from .hugging_face.question_answering import QuestionAnsweringPipeline as QuestionAnsweringPipeline
-from .masque import MasquePredictor as MasquePredictor, masque_signature as masque_signature
-from .maxout_pointer_qg import (
-    MaxoutPointerQGPredictor as MaxoutPointerQGPredictor,
-    maxout_pointer_qg_signatures as maxout_pointer_qg_signatures,
-)
+from .masque import MasquePredictor as MasquePredictor
+from .maxout_pointer_qg import MaxoutPointerQGPredictor as MaxoutPointerQGPredictor
 from .options import (
     DecodingOptions as DecodingOptions,
     QuestionOptions as QuestionOptions,
@@ -24,7 +21,7 @@ from .options import (
 from .registry import find_predictor_class as find_predictor_class
 from .results.generated import GeneratedText as GeneratedText, Word as Word
 from .results.result import Result as Result
-from .san import SANPredictor as SANPredictor, san_signature as san_signature
+from .san import SANPredictor as SANPredictor
 from .spans.ensemble import ensemble_predictor as ensemble_predictor
 from .spans.rankers import MasqueRanker as MasqueRanker, TfIdfRanker as TfIdfRanker
 from .spans.span_answer import SpanAnswer as SpanAnswer

@@ -13,8 +13,9 @@ from tfmrc.data import Example, Span
 from tfmrc.evaluation import CalibrationReport
 from tfmrc.predictors import calibration as calibrations, registry
 from tfmrc.predictors.exported.inputs import check_names, one_row, status_message, tensors_of
+from tfmrc.predictors.exported.queries import read_result
 from tfmrc.predictors.options import DecodingOptions
-from tfmrc.predictors.process import check_backend, check_process, this_process
+from tfmrc.predictors.process import NotPickled, check_backend, check_process, this_process
 from tfmrc.predictors.protocols import check_members
 from tfmrc.predictors.results.attention import Attention, attention_of
 from tfmrc.predictors.results.result import Result
@@ -22,6 +23,7 @@ from tfmrc.predictors.task import Query, Task, stream_of_passages
 from tfmrc.preprocessing import Preprocessor
 from tfmrc.storage.export import export_saved_model
 from tfmrc.storage.parts import load_parts, save_parts
+from tfmrc.storage.warmup import ANSWER, PASSAGES, QUESTION
 from tfmrc.utils.arguments import check_arguments, parameters_of
 from tfmrc.utils.batches import batches_of
 
@@ -30,7 +32,7 @@ __all__ = ["Predictor"]
 R = TypeVar("R", bound=Result)
 
 
-class Predictor(Generic[R]):
+class Predictor(NotPickled, Generic[R]):
     """A model and its preprocessor: strings in, answers or questions out.
 
     `Predictor(model, preprocessor)` returns the subclass that is declared for the class of the
@@ -38,8 +40,9 @@ class Predictor(Generic[R]):
     `DAANetPredictor`, `ExtractiveReaderPredictor`, or a user's own. All have the same methods.
 
     A subclass declares `model_class`, `preprocessor_class` and `options_class`, and defines
-    `tasks`, `build_signatures` and `predict_batch`. A subclass that is saved must be registered
-    with `keras.saving.register_keras_serializable`, as must its model and preprocessor.
+    `build_signatures`; `tasks`, `inputs_of`, `predict_batch` and `warmup_request` have the usual
+    form. A subclass that is saved must be registered with
+    `keras.saving.register_keras_serializable`, as must its model and preprocessor.
 
     The keyword arguments `**options` are the fields of `options_class`. The graphs of each
     combination are built once and cached. They use the current weights of the model. To use an
@@ -139,7 +142,8 @@ class Predictor(Generic[R]):
     @property
     def tasks(self) -> tuple[Task, ...]:
         """The tasks of the predictor; the first one is the default."""
-        raise NotImplementedError(f"{type(self).__name__} must define `tasks`.")
+        name, target = ("ask", "question") if self.only_asks else ("answer", "answer")
+        return (Task(name, target, self.preprocessor.styles[0]),)
 
     def build_signatures(self, options: Any) -> dict[str, Any]:
         """Returns `tf.function`s on plain strings by name; one of them is `"serving_default"`.
@@ -155,6 +159,17 @@ class Predictor(Generic[R]):
         """Returns the exported signatures, if they have fewer inputs than `build_signatures`."""
         return self.build_signatures(options)
 
+    def inputs_of(self, queries: Sequence[Query], task: Task) -> tuple[str, dict[str, list[Any]]]:
+        """Returns the name of a task's signature, and its inputs for requests.
+
+        Args:
+            queries: list of `Query`. The requests.
+            task: `Task`. One of `tasks`.
+        """
+        names = ("passage", "answer") if task.target == "question" else ("question", "passages")
+        inputs = {name: [getattr(query, name) for query in queries] for name in names}
+        return "serving_default", inputs
+
     def predict_batch(
         self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
     ) -> Iterable[R]:
@@ -165,16 +180,23 @@ class Predictor(Generic[R]):
             task: `Task`. One of `tasks`.
             options: dict. Fields of `options_class`.
         """
-        raise NotImplementedError(f"{type(self).__name__} must define `predict_batch`.")
+        signature, inputs = self.inputs_of(queries, task)
+        outputs = self.run(signature, inputs, **options)
+        for row, query in enumerate(queries):
+            answer = query.answer if task.target == "question" else None
+            yield read_result(outputs, row, len(query.passages), answer)
 
     def max_length(self, options: Any) -> int:
         """Returns the greatest number of words of a prediction, for the model card."""
-        length: int = options.max_length or self.preprocessor.answer_length
-        return length
+        return options.max_length or self.preprocessor.answer_length
 
     def warmup_request(self) -> dict[str, Any] | None:
         """Returns a request of `serving_default` that a server runs at start-up, or None."""
-        return None
+        if self.preprocessor.annotations:
+            return None
+        if self.tasks[0].target == "question":
+            return {"passage": [PASSAGES[0]], "answer": [ANSWER]}
+        return {"question": [QUESTION], "passages": [list(PASSAGES)]}
 
     def complete(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
         """Returns the inputs of a signature, completed by those that the predictor computes."""
@@ -263,6 +285,9 @@ class Predictor(Generic[R]):
             The names of the model's `ATTENTION`. A model that reads one passage at a time has those
             of the first passage with the answer.
 
+        Raises:
+            ValueError: If the model has no attention to show, as an extractive reader.
+
         Example:
 
         >>> import tfmrc
@@ -274,6 +299,11 @@ class Predictor(Generic[R]):
         >>> found["question_attention"].rows, found["question_attention"].weights.shape
         (['An', 'owl', 'flew', '.'], (4, 3))
         """
+        if not self.model.ATTENTION:
+            raise ValueError(
+                f"{type(self.model).__name__} has no attention to show: its words meet in the "
+                "layers of a pretrained encoder, whose heads say little about an answer."
+            )
         texts = tuple(stream_of_passages(passages))
         if question is None:
             about: Any = {"answer": answer, "answer_start": answer_start}
@@ -394,7 +424,8 @@ class Predictor(Generic[R]):
             The report, by two-fold cross-fitting: each half is measured with the other half's map.
 
         Raises:
-            ValueError: If there are too few answers, or `precision` is not a share.
+            ValueError: If there are too few answers, all are right or all are wrong, or `precision`
+                is not a share.
         """
         return calibrations.calibrate(self, examples, precision, **options)
 

@@ -136,12 +136,23 @@ def calibrate(
         )
     calibrated, is_confident = np.zeros_like(raw), np.zeros_like(is_right)
     for half in (number % 2 == 0, number % 2 == 1):  # measured on answers that it has not seen
+        _check_both(raw[half], is_right[half])
         fitted = Calibration.fit(raw[~half], is_right[~half], precision, right)
         calibrated[half] = fitted.apply(raw[half]).numpy()
         is_confident[half] = calibrated[half] >= (fitted.threshold or 0.0)
     fitted = predictor.calibration = Calibration.fit(raw, is_right, precision, right)
     facts = fitted.to_json() | {"measured on": "two halves, each with the map of the other"}
     return CalibrationReport(raw, calibrated, is_right, is_confident, facts)
+
+
+def _check_both(raw: np.ndarray, is_right: np.ndarray) -> None:
+    """Raises a ValueError unless some answers of a half are right and some are wrong."""
+    found = is_right[raw > 0]
+    if found.all() or not found.any():
+        raise ValueError(
+            "A calibration needs right and wrong answers in each half of the questions: add "
+            f"questions. Received: {len(found)} answers in a half, {found.sum()} of them right"
+        )
 
 
 def measure(

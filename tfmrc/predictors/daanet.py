@@ -1,6 +1,6 @@
 """DAANET's predictor: answers to questions, and questions about answers, from one model."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -14,9 +14,8 @@ from tfmrc.predictors.results.generated import GeneratedText
 from tfmrc.predictors.results.text_outputs import compiled, text_outputs
 from tfmrc.predictors.task import Query, Task
 from tfmrc.preprocessing.protocols import DualPreprocessor
-from tfmrc.storage.warmup import ANSWER, PASSAGES, QUESTION
 
-__all__ = ["DAANetPredictor", "daanet_signatures"]
+__all__ = ["DAANetPredictor"]
 
 TARGETS = {"answer": "answer", "ask": "question"}
 
@@ -69,83 +68,42 @@ class DAANetPredictor(Predictor[GeneratedText]):
         )
 
     def build_signatures(self, options: DecodingOptions) -> dict[str, Any]:
-        """Returns the signatures of `daanet_signatures`."""
-        tasks = [task.name for task in self.tasks]
-        return daanet_signatures(self.model, self.preprocessor, options, tasks)
+        """Returns a `tf.function` on plain strings for each task.
 
-    def predict_batch(
-        self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
-    ) -> Iterable[GeneratedText]:
-        """Returns one answer or question per request, with its alternatives."""
-        if task.target == "answer":
-            inputs: dict[str, Any] = {
-                "question": [query.question for query in queries],
-                "passages": [query.passages for query in queries],
-            }
-            outputs = self.run(task.name, inputs, **options)
-            return [GeneratedText.from_outputs(outputs, row) for row in range(len(queries))]
-        answers = [query.answer for query in queries]
-        inputs = {"answer": answers, "passage": [query.passage for query in queries]}
-        outputs = self.run(task.name, inputs, **options)
-        return [
-            GeneratedText.from_outputs(outputs, row, answer=answer)
-            for row, answer in enumerate(answers)
-        ]
+        - `answer`: `question` string `[B]` and `passages` string `[B, K]`, which are joined.
+          Outputs, N being `num_return_sequences`: `answer` string `[B]`, `answers` string `[B, N]`,
+          best first, `probability` float32 `[B]`, and `passage` int32 `[B]`, always -1, because the
+          model does not tell the sources of its words.
+        - `ask`: `answer` and `passage` string `[B]`. Outputs: `question`, `questions` likewise.
+        - `serving_default`: the first of these.
+
+        Both return `probabilities` and `log_probabilities` float32 `[B, N]`, `finished` bool
+        `[B, N]` (false for words that were cut at the greatest length) and `truncated` bool `[B]`
+        as well.
+        """
+        directions = {"answer": self.model.answering, "ask": self.model.asking}
+        signatures = {
+            task.name: _signature(directions[task.name], self.preprocessor, options)
+            for task in self.tasks
+        }
+        return {"serving_default": next(iter(signatures.values())), **signatures}
+
+    def inputs_of(self, queries: Sequence[Query], task: Task) -> tuple[str, dict[str, list[Any]]]:
+        """Returns the name of the task's signature, and its inputs for requests."""
+        return task.name, super().inputs_of(queries, task)[1]
 
     def max_length(self, options: DecodingOptions) -> int:
         """Returns the greatest number of words of an answer or question, its end included."""
         longest = max(self.preprocessor.question_length, self.preprocessor.answer_length)
-        length: int = options.max_length or longest + 1
-        return length
-
-    def warmup_request(self) -> dict[str, Any]:
-        """Returns a question with passages, or an answer with its passage."""
-        if self.tasks[0].target == "answer":
-            return {"question": [QUESTION], "passages": [list(PASSAGES)]}
-        return {"answer": [ANSWER], "passage": [PASSAGES[0]]}
-
-
-def daanet_signatures(
-    model: DualModel,
-    preprocessor: DualPreprocessor,
-    options: DecodingOptions,
-    tasks: Sequence[str] | None = None,
-) -> dict[str, Any]:
-    """Returns the signatures of a dual model, `tf.function`s on plain strings, one per task.
-
-    - `answer`: `question` string `[B]` and `passages` string `[B, K]`, which are joined. Outputs, N
-      being `num_return_sequences`: `answer` string `[B]`, `answers` string `[B, N]`, best first,
-      `probability` float32 `[B]`, and `passage` int32 `[B]`, always -1, because the model does not
-      tell the sources of its words.
-    - `ask`: `answer` and `passage` string `[B]`. Outputs: `question`, `questions` likewise.
-    - `serving_default`: the first of these.
-
-    Both return `probabilities` and `log_probabilities` float32 `[B, N]`, `finished` bool `[B, N]`
-    (false for words that were cut at the greatest length) and `truncated` bool `[B]` as well.
-
-    Args:
-        model: A `tfmrc.models.DAANet`.
-        preprocessor: Its `tfmrc.preprocessing.DAANetPreprocessor`.
-        options: `DecodingOptions`. Options of the search.
-        tasks: list of str or None. The tasks of the signatures; None for all that the model has.
-            Default: None.
-    """
-    directions = {"answer": "answering", "ask": "asking"}
-    signatures = {
-        task: _signature(getattr(model, directions[task]), preprocessor, options)
-        for task in (model.tasks if tasks is None else tasks)
-    }
-    return {"serving_default": next(iter(signatures.values())), **signatures}
+        return options.max_length or longest + 1
 
 
 def _signature(
     direction: DualTask, preprocessor: DualPreprocessor, options: DecodingOptions
 ) -> Any:
     given, target = direction.given, direction.target
-    longest = {"question": preprocessor.question_length, "answer": preprocessor.answer_length}[
-        target
-    ]
-    max_length = options.max_length or longest + 1
+    lengths = {"question": preprocessor.question_length, "answer": preprocessor.answer_length}
+    max_length = options.max_length or lengths[target] + 1
 
     def search(numbers: dict[str, tf.Tensor]) -> Any:
         return direction.generate(direction.encode(numbers), max_length, **options.search())

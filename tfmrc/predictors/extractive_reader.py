@@ -1,6 +1,5 @@
 """Predictor of extractive readers: answers that are spans of passages."""
 
-from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,16 +11,15 @@ from tfmrc import models, preprocessing
 from tfmrc.models.protocols import ReaderModel
 from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.exported.inputs import at_least_one
+from tfmrc.predictors.hugging_face.folder import save_hugging_face
 from tfmrc.predictors.options import ReaderOptions
 from tfmrc.predictors.spans.reader_windows import reader_spans
 from tfmrc.predictors.spans.span_answer import SpanAnswer
 from tfmrc.predictors.spans.windows import BEST, span_outputs, utf_8
-from tfmrc.predictors.task import Query, Task
 from tfmrc.preprocessing.protocols import ReaderPreprocessor
-from tfmrc.storage.warmup import PASSAGES, QUESTION
 from tfmrc.text.code_points import ends_with_marks
 
-__all__ = ["ExtractiveReaderPredictor", "extractive_reader_signature"]
+__all__ = ["ExtractiveReaderPredictor", "find_answers"]
 
 TEXTS = (
     tf.TensorSpec([None], tf.string, name="question"),
@@ -69,81 +67,47 @@ class ExtractiveReaderPredictor(Predictor[SpanAnswer]):
         "answerable_probability": "1 minus the probability of no answer",
     }
 
-    @property
-    def tasks(self) -> tuple[Task, ...]:
-        """The one task, `"answer"`."""
-        return (Task("answer", "answer", self.preprocessor.styles[0]),)
-
     def build_signatures(self, options: ReaderOptions) -> dict[str, Any]:
-        """Returns `serving_default`; see `extractive_reader_signature`."""
-        signature = extractive_reader_signature(self.model, self.preprocessor, options)
-        return {"serving_default": signature}
+        """Returns `serving_default`, a `tf.function` from strings to a dict of tensors.
 
-    def predict_batch(
-        self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
-    ) -> Iterator[SpanAnswer]:
-        """Yields one answer per request: the best span of all its passages."""
-        inputs: dict[str, list[Any]] = {
-            "question": [query.question for query in queries],
-            "passages": [query.passages for query in queries],
-        }
-        outputs = self.run("serving_default", inputs, **options)
-        for row in range(len(queries)):
-            yield SpanAnswer.from_outputs(outputs, row)
+        Inputs: `question` string `[B]`, `passages` string `[B, N]`, `""` for a missing one.
 
-    def warmup_request(self) -> dict[str, Any] | None:
-        """Returns a small question."""
-        return {"question": [QUESTION], "passages": [list(PASSAGES)]}
+        Outputs, with K = `options.num_return_sequences`:
+
+        - `answer` string `[B]`, `start`, `end` int32 `[B]` (code points of the passage), `passage`
+          int32 `[B]`, `probability` float32 `[B]`: the best span; `""`, -1 and the probability of
+          "no answer" where this is the answer (`options.handle_impossible_answer`); `""`, -1 and
+          without this option 0 where passages have no words;
+        - `answers`, `starts`, `ends`, `probabilities`, `answer_passages` (index of the passage)
+          `[B, K]`: the K best spans, each with the combining marks of its last letter;
+        - `answerable_probability` float32 `[B]`, `truncated` bool `[B]`.
+        """
+
+        def answer(question: tf.Tensor, passages: tf.Tensor) -> dict[str, tf.Tensor]:
+            outputs = find_answers(
+                self.model,
+                self.preprocessor,
+                question,
+                passages,
+                count=options.num_return_sequences,
+                max_length=self.max_length(options),
+                align=options.align_to_words,
+            )
+            best = {name: outputs[several][:, 0] for name, several in BEST.items()}  # [B] each
+            if options.handle_impossible_answer:
+                none = 1.0 - outputs["answerable_probability"]  # [B]
+                missing = (best["start"] < 0) | (none > best["probability"])
+                no_answer: dict[str, Any] = {"answer": "", "probability": none}
+                best = {
+                    name: tf.where(missing, no_answer.get(name, -1), best[name]) for name in best
+                }
+            return outputs | best
+
+        return {"serving_default": tf.function(answer, input_signature=TEXTS, autograph=False)}
 
     def save_hugging_face(self, folder: str | PathLike[str]) -> Path:
         """Writes the model in Hugging Face's form; see `tfmrc.predictors.hugging_face.folder`."""
-        from tfmrc.predictors.hugging_face.folder import save_hugging_face
-
         return save_hugging_face(self, folder)
-
-
-def extractive_reader_signature(
-    model: ReaderModel, preprocessor: ReaderPreprocessor, options: ReaderOptions
-) -> Any:
-    """Returns a `tf.function` from `question` and `passages` to a dict of tensors.
-
-    Inputs: `question` string `[B]`, `passages` string `[B, N]`, `""` for a missing one.
-
-    Outputs, with K = `options.num_return_sequences`:
-
-    - `answer` string `[B]`, `start`, `end` int32 `[B]` (code points of the passage), `passage`
-      int32 `[B]`, `probability` float32 `[B]`: the best span; `""`, -1 and the probability of "no
-      answer" where this is the answer (`options.handle_impossible_answer`); `""`, -1 and without
-      this option 0 where passages have no words;
-    - `answers`, `starts`, `ends`, `probabilities`, `answer_passages` (index of the passage)
-      `[B, K]`: the K best spans, each with the combining marks of its last letter;
-    - `answerable_probability` float32 `[B]`, `truncated` bool `[B]`.
-
-    Args:
-        model: A `tfmrc.models.ExtractiveReader`.
-        preprocessor: Its `tfmrc.preprocessing.ExtractiveReaderPreprocessor`.
-        options: `ReaderOptions`. Options of the search.
-    """
-
-    def answer(question: tf.Tensor, passages: tf.Tensor) -> dict[str, tf.Tensor]:
-        outputs = find_answers(
-            model,
-            preprocessor,
-            question,
-            passages,
-            count=options.num_return_sequences,
-            max_length=options.max_length or preprocessor.answer_length,
-            align=options.align_to_words,
-        )
-        best = {name: outputs[several][:, 0] for name, several in BEST.items()}  # [B] each
-        if options.handle_impossible_answer:
-            none = 1.0 - outputs["answerable_probability"]  # [B]
-            missing = (best["start"] < 0) | (none > best["probability"])
-            no_answer = {"answer": "", "start": -1, "end": -1, "passage": -1, "probability": none}
-            best = {name: tf.where(missing, no_answer[name], best[name]) for name in best}
-        return outputs | best
-
-    return tf.function(answer, input_signature=TEXTS, autograph=False)
 
 
 def find_answers(
@@ -157,7 +121,7 @@ def find_answers(
     align: Any,
     **windows: Any,
 ) -> dict[str, tf.Tensor]:
-    """Returns the K best spans, as the outputs of `extractive_reader_signature`.
+    """Returns the K best spans, as outputs of `ExtractiveReaderPredictor`.
 
     Args:
         model: A `tfmrc.models.ExtractiveReader`.
@@ -180,7 +144,7 @@ def find_answers(
         model, read, flat, num_questions, count=count, max_length=max_length, align=align
     )
     truncated = tf.reshape(read["truncated"], [num_questions, num_passages])
-    return span_outputs(flat, spans, spans.score, num_passages) | {
+    return span_outputs(flat, spans, spans.score, num_questions) | {
         "answerable_probability": 1.0 - none,
         "truncated": tf.reduce_any(truncated, axis=1),
     }

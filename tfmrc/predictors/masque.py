@@ -1,6 +1,6 @@
 """Masque's predictor: answers in a style, with the source of every word."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -18,7 +18,7 @@ from tfmrc.predictors.task import Query, Task
 from tfmrc.preprocessing.protocols import AnswerPreprocessor
 from tfmrc.storage.warmup import PASSAGES, QUESTION
 
-__all__ = ["MasquePredictor", "masque_signature"]
+__all__ = ["MasquePredictor"]
 
 INPUT_SIGNATURE = (
     tf.TensorSpec([None], tf.string, name="question"),
@@ -88,9 +88,81 @@ class MasquePredictor(Predictor[GeneratedText]):
         return tuple(Task(style, "answer", style) for style in self.preprocessor.styles)
 
     def build_signatures(self, options: DecodingOptions) -> dict[str, Any]:
-        """Returns `serving_default`; see `masque_signature`."""
-        signature = masque_signature(self.model, self.preprocessor, options, self.is_trained)
+        """Returns `serving_default`, a `tf.function` from strings to a dict of tensors.
+
+        Inputs: `question` string `[B]`, `passages` string `[B, K]` (any K; `""` for a missing one),
+        `style` string `[B]`. A model with `ranker="gold"` takes a fourth input, `relevance` int32
+        `[B, K]`: 1, 0 or -1 (unknown).
+
+        Outputs (`T` is the batch's longest answer, `K` the model's number of passages, N
+        `options.num_return_sequences`):
+
+        - `answer` string `[B]`, `probability` float32 `[B]`, `passage` int32 `[B]`: the passage
+          that all words were copied from, -1 if there is none;
+        - `answers` string, `probabilities`, `log_probabilities`, `scores` float32, `finished` bool
+          `[B, N]`, best first;
+        - `num_words` int32 `[B]`; for each word of the best answer `words`, `sources`,
+          `source_texts` string `[B, T]`, `word_passages`, `word_starts`, `word_ends` int32 `[B, T]`
+          (-1: none), `mixture` float32 `[B, T, 3]`; `""`, -1 and 0 beyond `num_words`;
+        - `relevance` float32 `[B, K]`, `answerable_probability` float32 `[B]`, if the model has the
+          parts;
+        - `truncated` bool `[B]`.
+
+        A model without a decoder returns only the last three; outputs of parts that were not
+        trained are left out.
+        """
+        preprocessor: AnswerPreprocessor = self.preprocessor
+        compute = compiled(lambda inputs: self._compute(inputs, options), options)
+
+        def answer(
+            question: tf.Tensor, passages: tf.Tensor, style: tf.Tensor, *relevance: tf.Tensor
+        ) -> dict[str, tf.Tensor]:
+            rows = tf.shape(question)[0]
+            for name, tensor in (("passages", passages), ("style", style)):
+                tf.debugging.assert_equal(
+                    tf.shape(tensor)[0],
+                    rows,
+                    message=f"`{name}` must have as many rows as `question`.",
+                )
+            source = preprocessor.source(question, passages, style)
+            inputs = {name: source[name] for name in preprocessor.model_inputs}
+            if relevance:
+                inputs["relevance_gold"] = preprocessor.relevance_gold(passages, *relevance)
+            result = compute(inputs)
+            outputs: dict[str, tf.Tensor] = {
+                name: tf.cast(result[name], tf.float32)
+                for name in ("relevance", "answerable_probability")
+                if name in result
+            }
+            outputs["truncated"] = source["truncated"]
+            if "hypotheses" in result:
+                outputs |= _in_words(preprocessor, result, source)
+            return outputs
+
+        gold = (RELEVANCE,) if self.model.gold_ranker else ()
+        signature = tf.function(answer, input_signature=INPUT_SIGNATURE + gold, autograph=False)
         return {"serving_default": signature}
+
+    def _compute(self, inputs: dict[str, tf.Tensor], options: DecodingOptions) -> dict[str, Any]:
+        model: AnswerGenerator = self.model
+        memory = model.encode(inputs)
+        result: dict[str, Any] = {}
+        if "ranker" in memory and self.is_trained("ranker"):
+            result["relevance"] = tf.sigmoid(memory["ranker"])  # [B, K]
+        if "classifier" in memory and self.is_trained("classifier"):
+            result["answerable_probability"] = tf.sigmoid(memory["classifier"])  # [B]
+        if model.has_decoder and self.is_trained("decoder"):
+            hypotheses = model.generate(memory, self.max_length(options), **options.search())
+            ids = hypotheses.ids[:, 0]  # [B, T]
+            if not options.jit_compile:  # a compiled graph has fixed sizes
+                ids = ids[:, : tf.maximum(tf.reduce_max(hypotheses.lengths[:, 0]), 1)]
+            parts = model.attribute(memory, ids)
+            result |= {"hypotheses": hypotheses, "ids": ids, "parts": parts}
+        return result
+
+    def max_length(self, options: DecodingOptions) -> int:
+        """Returns the greatest number of words of an answer, its end included."""
+        return options.max_length or self.preprocessor.answer_length + 1
 
     def answer(
         self,
@@ -113,22 +185,13 @@ class MasquePredictor(Predictor[GeneratedText]):
             )
         return super().answer(question=question, passages=passages, style=style, **options)
 
-    def predict_batch(
-        self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
-    ) -> Iterable[GeneratedText]:
-        """Returns one answer per request."""
-        inputs: dict[str, Any] = {
-            "question": [query.question for query in queries],
-            "passages": [query.passages for query in queries],
-            "style": [task.style] * len(queries),
-        }
+    def inputs_of(self, queries: Sequence[Query], task: Task) -> tuple[str, dict[str, list[Any]]]:
+        """Returns the name of the signature, and its inputs for requests: also the style."""
+        signature, inputs = super().inputs_of(queries, task)
+        inputs["style"] = [task.style] * len(queries)
         if self.model.gold_ranker:
             inputs["relevance"] = [query.relevance or () for query in queries]
-        outputs = self.run("serving_default", inputs, **options)
-        return [
-            GeneratedText.from_outputs(outputs, row, num_passages=len(query.passages))
-            for row, query in enumerate(queries)
-        ]
+        return signature, inputs
 
     def export_signatures(self, options: DecodingOptions) -> dict[str, Any]:
         """Returns `serving_default`.
@@ -152,95 +215,6 @@ class MasquePredictor(Predictor[GeneratedText]):
             "passages": [list(PASSAGES)] * len(styles),
             "style": list(styles),
         }
-
-
-def masque_signature(
-    model: AnswerGenerator,
-    preprocessor: AnswerPreprocessor,
-    options: DecodingOptions,
-    is_trained: Callable[[str], bool] = lambda part: True,
-) -> Any:
-    """Returns a `tf.function` from `question`, `passages` and `style` to a dict of tensors.
-
-    Inputs: `question` string `[B]`, `passages` string `[B, K]` (any K; `""` for a missing one),
-    `style` string `[B]`.
-
-    Outputs (`T` is the batch's longest answer, `K` the model's number of passages, N
-    `options.num_return_sequences`):
-
-    - `answer` string `[B]`, `probability` float32 `[B]`, `passage` int32 `[B]`: the passage that
-      all words were copied from, -1 if there is none;
-    - `answers` string, `probabilities`, `log_probabilities`, `scores` float32, `finished` bool
-      `[B, N]`, best first;
-    - `num_words` int32 `[B]`; for each word of the best answer `words`, `sources`, `source_texts`
-      string `[B, T]`, `word_passages`, `word_starts`, `word_ends` int32 `[B, T]` (-1: none),
-      `mixture` float32 `[B, T, 3]`; `""`, -1 and 0 beyond `num_words`;
-    - `relevance` float32 `[B, K]`, `answerable_probability` float32 `[B]`, if the model has the
-      parts;
-    - `truncated` bool `[B]`.
-
-    A model without a decoder returns only the last three. A model with `ranker="gold"` takes a
-    fourth input, `relevance` int32 `[B, K]`: 1, 0 or -1 (unknown).
-
-    Args:
-        model: A `tfmrc.models.Masque`, or one with the same decoding methods.
-        preprocessor: Its `tfmrc.preprocessing.MasquePreprocessor`.
-        options: `DecodingOptions`. Options of the search.
-        is_trained: callable. Function of "decoder", "ranker" or "classifier" that returns True if
-            the part was trained; outputs of other parts are left out.
-    """
-    max_length = options.max_length or preprocessor.answer_length
-
-    def compute(inputs: dict[str, tf.Tensor]) -> dict[str, Any]:
-        memory = model.encode(inputs)
-        result: dict[str, Any] = {}
-        if "ranker" in memory and is_trained("ranker"):
-            result["relevance"] = tf.sigmoid(memory["ranker"])
-        if "classifier" in memory and is_trained("classifier"):
-            result["answerable_probability"] = tf.sigmoid(memory["classifier"])
-        if model.has_decoder and is_trained("decoder"):
-            result["hypotheses"] = hypotheses = model.generate(
-                memory,
-                max_length,
-                **options.search(),
-            )
-            ids = hypotheses.ids[:, 0]
-            if not options.jit_compile:  # a compiled graph has fixed sizes
-                longest = tf.reduce_max(hypotheses.lengths[:, 0])
-                ids = ids[:, : tf.maximum(longest, 1)]
-            result["ids"] = ids
-            result["parts"] = model.attribute(memory, ids)
-        return result
-
-    compute = compiled(compute, options)
-
-    def answer(
-        question: tf.Tensor, passages: tf.Tensor, style: tf.Tensor, *relevance: tf.Tensor
-    ) -> dict[str, tf.Tensor]:
-        rows = tf.shape(question)[0]
-        for name, tensor in (("passages", passages), ("style", style)):
-            tf.debugging.assert_equal(
-                tf.shape(tensor)[0],
-                rows,
-                message=f"`{name}` must have as many rows as `question`.",
-            )
-        source = preprocessor.source(question, passages, style)
-        inputs = {name: source[name] for name in preprocessor.model_inputs}
-        if relevance:
-            inputs["relevance_gold"] = preprocessor.relevance_gold(passages, *relevance)
-        result = compute(inputs)
-        outputs: dict[str, tf.Tensor] = {
-            name: tf.cast(result[name], tf.float32)
-            for name in ("relevance", "answerable_probability")
-            if name in result
-        }
-        outputs["truncated"] = source["truncated"]
-        if "hypotheses" in result:
-            outputs |= _in_words(preprocessor, result, source)
-        return outputs
-
-    gold = (RELEVANCE,) if model.gold_ranker else ()
-    return tf.function(answer, input_signature=INPUT_SIGNATURE + gold, autograph=False)
 
 
 def _in_words(

@@ -1,6 +1,6 @@
 """The maxout pointer's predictor: questions about answers in passages."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import keras
@@ -15,12 +15,11 @@ from tfmrc.predictors.results.generated import GeneratedText
 from tfmrc.predictors.results.text_outputs import compiled, text_outputs
 from tfmrc.predictors.task import Query, Task, stream_of_passages
 from tfmrc.preprocessing.protocols import QuestionPreprocessor
-from tfmrc.storage.warmup import ANSWER, PASSAGES
 from tfmrc.text.layout import spread
 from tfmrc.text.words.answer_candidates import answer_candidates
 from tfmrc.utils.batches import batches_of
 
-__all__ = ["MaxoutPointerQGPredictor", "maxout_pointer_qg_signatures"]
+__all__ = ["MaxoutPointerQGPredictor"]
 
 _PASSAGE = tf.TensorSpec([None], tf.string, name="passage")
 _ANSWER = tf.TensorSpec([None], tf.string, name="answer")
@@ -68,32 +67,79 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedText]):
         "generate_from_passage/questions": "the best question about each candidate",
     }
 
-    @property
-    def tasks(self) -> tuple[Task, ...]:
-        """The one task, `"ask"`."""
-        return (Task("ask", "question", self.preprocessor.styles[0]),)
-
     def build_signatures(self, options: QuestionOptions) -> dict[str, Any]:
-        """Returns the signatures of `maxout_pointer_qg_signatures`."""
-        return maxout_pointer_qg_signatures(self.model, self.preprocessor, options)
+        """Returns `tf.function`s on plain strings.
 
-    def predict_batch(
-        self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
-    ) -> Iterable[GeneratedText]:
-        """Returns one question per request, with its alternatives."""
-        inputs: dict[str, Any] = {
-            "passage": [query.passage for query in queries],
-            "answer": [query.answer for query in queries],
+        - `serving_default`: `passage` and `answer` string `[B]`, the answer taken at its first
+          occurrence; `at`: also `answer_start` int32 `[B]`, -1 for the first occurrence. Outputs, N
+          being `num_return_sequences`: `question` string `[B]`, `questions` string `[B, N]`,
+          `probabilities` and `log_probabilities` float32 `[B, N]`, `finished` bool `[B, N]` (false
+          for a question that was cut at the greatest length), `answer_start` int32 `[B]`,
+          `truncated` bool `[B]`.
+        - `generate_from_passage`, if the preprocessor has answers: `passage` alone. The answer
+          candidates are numbers and names that the graph finds by their form
+          (`tfmrc.text.words.answer_candidates`), at most `options.max_answers`. Outputs, P being
+          the most candidates of a passage of the batch: `answers`, `questions` string `[B, P]`,
+          `answer_starts` int32 `[B, P]`, `probabilities` and `log_probabilities` float32 `[B, P]`,
+          `finished` and `truncated` bool `[B, P]`; "", "", -1, 0, -1e9 and false where a passage
+          has fewer.
+
+        An answer that does not occur in its passage is an error of the request.
+        """
+        model: Generator = self.model
+        preprocessor: QuestionPreprocessor = self.preprocessor
+
+        def search(numbers: dict[str, tf.Tensor]) -> Any:
+            return model.generate(
+                model.encode(numbers), self.max_length(options), **options.search()
+            )
+
+        search = compiled(search, options)
+
+        def ask(passage: tf.Tensor, answer: tf.Tensor, *start: tf.Tensor) -> dict[str, tf.Tensor]:
+            source = preprocessor.source(passage, answer, *start)
+            hypotheses = search({name: source[name] for name in preprocessor.model_inputs})
+            outputs, _ = text_outputs(preprocessor, hypotheses, source, "question")
+            return outputs | {name: source[name] for name in ("answer_start", "truncated")}
+
+        def generate_from_passage(passage: tf.Tensor) -> dict[str, tf.Tensor]:
+            candidates = answer_candidates(preprocessor.tokenizer, passage, options.max_answers)
+            outputs = ask(tf.gather(passage, candidates.row), candidates.answers, candidates.starts)
+            most = tf.reduce_max(tf.concat([candidates.number + 1, [0]], axis=0))  # P
+            shape = (tf.size(passage), most)
+
+            def by_passage(values: tf.Tensor) -> tf.Tensor:
+                return spread(values, candidates.row, candidates.number, shape)  # [B, P]
+
+            return {
+                "answers": by_passage(candidates.answers),
+                "answer_starts": by_passage(candidates.starts + 1) - 1,
+                "questions": by_passage(outputs["question"]),
+                "probabilities": by_passage(outputs["probabilities"][:, 0]),
+                "log_probabilities": tf.where(
+                    by_passage(tf.ones_like(candidates.row)) == 1,
+                    by_passage(outputs["log_probabilities"][:, 0]),
+                    LOG_ZERO,
+                ),
+                "finished": by_passage(tf.cast(outputs["finished"][:, 0], tf.int32)) == 1,
+                "truncated": by_passage(tf.cast(outputs["truncated"], tf.int32)) == 1,
+            }
+
+        signatures: dict[str, Any] = {"serving_default": (ask, [_PASSAGE, _ANSWER])}
+        if preprocessor.with_answers:
+            signatures["at"] = (ask, [_PASSAGE, _ANSWER, _START])
+            signatures["generate_from_passage"] = (generate_from_passage, [_PASSAGE])
+        return {
+            name: tf.function(function, input_signature=specs, autograph=False)
+            for name, (function, specs) in signatures.items()
         }
-        signature = "serving_default"
+
+    def inputs_of(self, queries: Sequence[Query], task: Task) -> tuple[str, dict[str, list[Any]]]:
+        """Returns the name of the signature, and its inputs for requests: also the position."""
+        signature, inputs = super().inputs_of(queries, task)
         if self.preprocessor.with_answers:
-            signature = "at"
-            inputs["answer_start"] = [query.answer_start for query in queries]
-        outputs = self.run(signature, inputs, **options)
-        return [
-            GeneratedText.from_outputs(outputs, row, answer=query.answer)
-            for row, query in enumerate(queries)
-        ]
+            signature, inputs["answer_start"] = "at", [query.answer_start for query in queries]
+        return signature, inputs
 
     def generate_from_passage(
         self, passages: Iterable[str], *, batch_size: int = 8, **options: Any
@@ -131,85 +177,4 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedText]):
 
     def max_length(self, options: QuestionOptions) -> int:
         """Returns the greatest number of words of a question, its end included."""
-        length: int = options.max_length or self.preprocessor.question_length + 1
-        return length
-
-    def warmup_request(self) -> dict[str, Any]:
-        """Returns a passage with an answer."""
-        return {"passage": [PASSAGES[0]], "answer": [ANSWER]}
-
-
-def maxout_pointer_qg_signatures(
-    model: Generator, preprocessor: QuestionPreprocessor, options: QuestionOptions
-) -> dict[str, Any]:
-    """Returns the signatures of question generation, `tf.function`s on plain strings.
-
-    - `serving_default`: `passage` and `answer` string `[B]`, the answer taken at its first
-      occurrence; `at`: also `answer_start` int32 `[B]`, -1 for the first occurrence. Outputs, N
-      being `num_return_sequences`: `question` string `[B]`, `questions` string `[B, N]`,
-      `probabilities` and `log_probabilities` float32 `[B, N]`, `finished` bool `[B, N]` (false for
-      a question that was cut at the greatest length), `answer_start` int32 `[B]`, `truncated` bool
-      `[B]`.
-    - `generate_from_passage`, if the preprocessor has answers: `passage` alone. The answer
-      candidates are numbers and names that the graph finds by their form
-      (`tfmrc.text.words.answer_candidates`), at most `options.max_answers`. Outputs, P being the
-      most candidates of a passage of the batch: `answers`, `questions` string `[B, P]`,
-      `answer_starts` int32 `[B, P]`, `probabilities` and `log_probabilities` float32 `[B, P]`,
-      `finished` and `truncated` bool `[B, P]`; "", "", -1, 0, -1e9 and false where a passage has
-      fewer.
-
-    An answer that does not occur in its passage is an error of the request.
-
-    Args:
-        model: A `tfmrc.models.MaxoutPointerQG`, or one with the same decoding methods.
-        preprocessor: Its `tfmrc.preprocessing.MaxoutPointerQGPreprocessor`.
-        options: `QuestionOptions`. Options of the search.
-    """
-    max_length = options.max_length or preprocessor.question_length + 1
-
-    def search(numbers: dict[str, tf.Tensor]) -> Any:
-        return model.generate(model.encode(numbers), max_length, **options.search())
-
-    search = compiled(search, options)
-
-    def ask_first(passage: tf.Tensor, answer: tf.Tensor) -> dict[str, tf.Tensor]:
-        return ask(passage, answer, None)
-
-    def ask(passage: tf.Tensor, answer: tf.Tensor, start: Any) -> dict[str, tf.Tensor]:
-        source = preprocessor.source(passage, answer, start)
-        hypotheses = search({name: source[name] for name in preprocessor.model_inputs})
-        outputs, _ = text_outputs(preprocessor, hypotheses, source, "question")
-        return outputs | {name: source[name] for name in ("answer_start", "truncated")}
-
-    def generate_from_passage(passage: tf.Tensor) -> dict[str, tf.Tensor]:
-        candidates = answer_candidates(preprocessor.tokenizer, passage, options.max_answers)
-        rows = tf.gather(passage, candidates.row)
-        outputs = ask(rows, candidates.answers, candidates.starts)
-        most = tf.reduce_max(tf.concat([candidates.number + 1, [0]], axis=0))
-        shape = (tf.size(passage), most)
-
-        def by_passage(values: tf.Tensor) -> tf.Tensor:
-            return spread(values, candidates.row, candidates.number, shape)
-
-        return {
-            "answers": by_passage(candidates.answers),
-            "answer_starts": by_passage(candidates.starts + 1) - 1,
-            "questions": by_passage(outputs["question"]),
-            "probabilities": by_passage(outputs["probabilities"][:, 0]),
-            "log_probabilities": tf.where(
-                by_passage(tf.ones_like(candidates.row)) == 1,
-                by_passage(outputs["log_probabilities"][:, 0]),
-                LOG_ZERO,
-            ),
-            "finished": by_passage(tf.cast(outputs["finished"][:, 0], tf.int32)) == 1,
-            "truncated": by_passage(tf.cast(outputs["truncated"], tf.int32)) == 1,
-        }
-
-    signatures: dict[str, Any] = {"serving_default": (ask_first, [_PASSAGE, _ANSWER])}
-    if preprocessor.with_answers:
-        signatures["at"] = (ask, [_PASSAGE, _ANSWER, _START])
-        signatures["generate_from_passage"] = (generate_from_passage, [_PASSAGE])
-    return {
-        name: tf.function(function, input_signature=specs, autograph=False)
-        for name, (function, specs) in signatures.items()
-    }
+        return options.max_length or self.preprocessor.question_length + 1

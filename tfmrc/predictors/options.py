@@ -35,7 +35,7 @@ class DecodingOptions(_Options):
             (`tfmrc.decoding.length_penalised`). Default: 0.0.
         min_length: int. Least number of generated words. Default: 0.
         max_length: int or None. Greatest number of generated words, the end word included; None for
-            the preprocessor's length. Default: None.
+            the preprocessor's length and the end word. Default: None.
         no_repeat_ngram_size: int. No n-gram of this size occurs twice in a hypothesis; 0 to allow
             repetition. Default: 0.
         num_beam_groups: int. Groups of beams that differ (`tfmrc.decoding.beam_search`).

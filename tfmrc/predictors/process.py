@@ -1,10 +1,23 @@
 """Checks that a graph can be used: in the process that made it, and on TensorFlow."""
 
 import os
+from typing import Any
 
 import keras
 
-__all__ = ["check_backend", "check_process", "this_process"]
+__all__ = ["NotPickled", "check_backend", "check_process", "this_process"]
+
+
+class NotPickled:
+    """Mixin of predictors, whose graphs belong to one process."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Raises a TypeError: a child that unpickled a predictor would fail, again and again."""
+        raise TypeError(
+            "A predictor is not pickled: give the child process its folder, and load it there with "
+            f"`tfmrc.load(folder)`. Received: {self!r}"
+        )
+
 
 _first: int | None = None  # the process in which the first predictor was made or loaded
 

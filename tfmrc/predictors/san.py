@@ -1,6 +1,6 @@
 """SAN's predictor: answers that are spans of passages."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -21,11 +21,9 @@ from tfmrc.predictors.spans.windows import (
     span_outputs,
     utf_8,
 )
-from tfmrc.predictors.task import Query, Task
 from tfmrc.preprocessing.protocols import SpanPreprocessor
-from tfmrc.storage.warmup import PASSAGES, QUESTION
 
-__all__ = ["Ranker", "SANPredictor", "Tagger", "san_signature"]
+__all__ = ["Ranker", "SANPredictor", "Tagger"]
 
 Ranker = Callable[[str, Sequence[str]], Sequence[float]]
 """A function of a question and its passages that returns one relevance per passage."""
@@ -104,31 +102,128 @@ class SANPredictor(Predictor[SpanAnswer]):
         self.tagger = tagger
         self.ranker = ranker
 
-    @property
-    def tasks(self) -> tuple[Task, ...]:
-        """The one task, `"answer"`."""
-        return (Task("answer", "answer", self.preprocessor.styles[0]),)
-
     def build_signatures(self, options: SpanOptions) -> dict[str, Any]:
-        """Returns `serving_default`, which also takes `relevance`; see `san_signature`."""
-        signature = san_signature(self.model, self.preprocessor, options, with_relevance=True)
-        return {"serving_default": signature}
+        """Returns `serving_default`, a `tf.function` from strings to a dict of tensors.
+
+        Inputs: `question` string `[B]`, `passages` string `[B, N]`, `""` for a missing one; the
+        preprocessor's annotations, string `[B]` of questions and `[B, N]` of passages; and unless
+        it is exported `relevance` float32 `[B, N]`.
+
+        Outputs, with K = `options.num_return_sequences`:
+
+        - `answer` string `[B]`, `start`, `end` int32 `[B]` (code points of the passage), `passage`
+          int32 `[B]`, `probability` float32 `[B]`: the best span; `""`, -1 and 0 where the passages
+          have no words;
+        - `answers`, `starts`, `ends`, `answer_passages`, `probabilities` `[B, K]`: the K best
+          answers of all passages, each once, at its best place;
+        - `truncated` bool `[B]`;
+        - with `options.return_steps`, of the window that holds the best span: `step_begin`,
+          `step_end` float32 `[B, T, n]`, `step_weights` `[B, T]`, and `word_starts`, `word_ends`
+          int32 `[B, n]`, the positions of its words.
+
+        A long passage is read in windows (`tfmrc.preprocessing.SANPreprocessor.windows`), `CHUNK`
+        at a time (`tfmrc.predictors.spans.windows`).
+
+        Reference: Liu et al. 2018 (SAN), Table 7 and its footnote: spans by P(span) times
+        relevance.
+        """
+        return {"serving_default": self._signature(options, (RELEVANCE,))}
 
     def export_signatures(self, options: SpanOptions) -> dict[str, Any]:
-        """Returns `serving_default`; see `san_signature`."""
-        return {"serving_default": san_signature(self.model, self.preprocessor, options)}
+        """Returns `serving_default`, without the relevance: all passages are equally relevant."""
+        return {"serving_default": self._signature(options, ())}
 
-    def predict_batch(
-        self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
-    ) -> Iterator[SpanAnswer]:
-        """Yields one answer per request: the best of all its passages."""
-        inputs: dict[str, Any] = {
-            "question": [query.question for query in queries],
-            "passages": [query.passages for query in queries],
-        }
-        outputs = self.run("serving_default", inputs, **options)
-        for row in range(len(queries)):
-            yield SpanAnswer.from_outputs(outputs, row)
+    def _signature(self, options: SpanOptions, relevance: tuple[tf.TensorSpec, ...]) -> Any:
+        preprocessor: SpanPreprocessor = self.preprocessor
+        names = ("question", "passages", *preprocessor.annotations)
+
+        def answer(
+            question: tf.Tensor, passages: tf.Tensor, *others: tf.Tensor
+        ) -> dict[str, tf.Tensor]:
+            passages = at_least_one(passages)
+            rows, columns = tf.unstack(tf.shape(passages))  # B, N
+            annotations = {
+                name: tf.repeat(values, columns)
+                if name.startswith("question")
+                else tf.reshape(at_least_one(values), [-1])
+                for name, values in zip(preprocessor.annotations, others, strict=False)
+            }  # [B N] each
+            texts = utf_8(tf.reshape(passages, [-1]))  # [B N]
+            source = preprocessor.source(
+                tf.repeat(question, columns),
+                texts,
+                limit=preprocessor.longest_passage,
+                **annotations,
+            )
+            weights = at_least_one(others[-1]) if relevance else tf.ones([rows, columns])
+            share = shares(source, weights)  # [B N]
+            outputs = self._spans(options, texts, source, share, rows)
+            truncated = tf.reshape(source["truncated"], [rows, columns])
+            return outputs | {"truncated": tf.reduce_any(truncated, axis=1)}
+
+        specs = tuple(
+            tf.TensorSpec([None] if name.startswith("question") else [None, None], tf.string, name)
+            for name in names
+        )
+        return tf.function(answer, input_signature=specs + relevance, autograph=False)
+
+    def _spans(
+        self,
+        options: SpanOptions,
+        texts: tf.Tensor,
+        source: dict[str, tf.Tensor],
+        share: tf.Tensor,
+        num_questions: tf.Tensor,
+    ) -> dict[str, tf.Tensor]:
+        """Returns the outputs that describe spans.
+
+        Args:
+            options: `SpanOptions`.
+            texts: string `[B N]`. All passages.
+            source: dict. The output of `SANPreprocessor.source` for them.
+            share: float32 `[B N]`. The result of `shares`.
+            num_questions: int32 scalar B.
+        """
+        model: SpanModel = self.model
+        preprocessor: SpanPreprocessor = self.preprocessor
+        count, max_length = options.num_return_sequences, self.max_length(options)
+
+        def find(chunk: dict[str, tf.Tensor]) -> tuple[tf.Tensor, ...]:
+            outputs = model.find(
+                chunk, num_steps=options.num_steps, return_steps=options.return_steps
+            )
+            spans = model.spans(outputs, max_length, max(count, CANDIDATES))  # [C, K'] each
+            return (*spans, *(outputs[name] for name in STEPS if options.return_steps))
+
+        windows = preprocessor.windows(source)
+        row, first = windows["row"], windows["first"]  # [W] each
+        total = tf.size(row)  # W
+        # At least one chunk, for its shapes.
+        ends = tf.range(1, tf.maximum(total + CHUNK - 1, CHUNK) // CHUNK + 1) * CHUNK
+        begin, end, score, *steps = over_windows(
+            find,
+            {name: windows[name] for name in preprocessor.model_inputs},
+            tf.minimum(ends, total),
+            [tf.int32, tf.int32, tf.float32] + [tf.float32] * 3 * options.return_steps,
+        )  # [W, K'] each, and [W, T, n], [W, T]
+        score += tf.gather(share, row)[:, None]
+        spans = best_spans(
+            texts,
+            row,
+            words_at(source["starts"], row, first[:, None] + begin),
+            words_at(source["ends"], row, first[:, None] + end),
+            score,
+            score > 0.5 * LOG_ZERO,
+            num_questions=num_questions,
+            count=count,
+            add=segment_logsumexp,
+        )
+        probability = tf.where(spans.starts >= 0, tf.exp(spans.score), 0.0)  # [B, K]
+        outputs = span_outputs(texts, spans, probability, num_questions)
+        outputs |= {name: outputs[several][:, 0] for name, several in BEST.items()}
+        if options.return_steps:
+            outputs |= step_outputs(source, windows, steps, spans.window)
+        return outputs
 
     def complete(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
         """Adds the annotations of the tagger and the relevance of the ranker, unless given.
@@ -171,123 +266,6 @@ class SANPredictor(Predictor[SpanAnswer]):
                 "A model that reads tags needs the name and version of their tagger: "
                 f"models.SAN(tagger=...). Received: tagger={self.model.tagger!r}"
             )
-
-    def warmup_request(self) -> dict[str, Any] | None:
-        """Returns a small question; None if the model needs tags."""
-        if self.preprocessor.annotations:
-            return None
-        return {"question": [QUESTION], "passages": [list(PASSAGES)]}
-
-
-def input_signature(preprocessor: SpanPreprocessor) -> tuple[tf.TensorSpec, ...]:
-    """Returns `question` `[B]`, `passages` `[B, N]` and the annotations of a tagger, strings."""
-    names = ("question", "passages", *preprocessor.annotations)
-    return tuple(
-        tf.TensorSpec([None] if name.startswith("question") else [None, None], tf.string, name=name)
-        for name in names
-    )
-
-
-def san_signature(
-    model: SpanModel,
-    preprocessor: SpanPreprocessor,
-    options: SpanOptions,
-    with_relevance: bool = False,
-) -> Any:
-    """Returns a `tf.function` from `question` and `passages` to a dict of tensors.
-
-    Inputs: `question` string `[B]`, `passages` string `[B, N]`, `""` for a missing one; the
-    preprocessor's annotations, string `[B]` of questions and `[B, N]` of passages; with
-    `with_relevance` also `relevance` float32 `[B, N]`.
-
-    Outputs, with K = `options.num_return_sequences`:
-
-    - `answer` string `[B]`, `start`, `end` int32 `[B]` (code points of the passage), `passage`
-      int32 `[B]`, `probability` float32 `[B]`: the best span; `""`, -1 and 0 where the passages
-      have no words;
-    - `answers`, `starts`, `ends`, `answer_passages`, `probabilities` `[B, K]`: the K best answers
-      of all passages, each once, at its best place;
-    - `truncated` bool `[B]`;
-    - with `options.return_steps`, of the window that holds the best span: `step_begin`,
-      `step_end` float32 `[B, T, n]`, `step_weights` `[B, T]`, and `word_starts`, `word_ends` int32
-      `[B, n]`, the positions of its words.
-
-    A long passage is read in windows (`tfmrc.preprocessing.SANPreprocessor.windows`), `CHUNK` at a
-    time. Spans of equal texts add up (`tfmrc.predictors.spans.windows.best_spans`).
-
-    Args:
-        model: A `tfmrc.models.SAN`, or one with the same methods.
-        preprocessor: Its `tfmrc.preprocessing.SANPreprocessor`.
-        options: `SpanOptions`. Options of the search.
-        with_relevance: bool. Whether the relevance of the passages is an input. Default: False, all
-            are equally relevant.
-
-    Reference: Liu et al. 2018 (SAN), Table 7 and its footnote: spans by P(span) times relevance.
-    """
-    count = options.num_return_sequences
-    max_length = options.max_length or preprocessor.answer_length
-
-    def find(chunk: dict[str, tf.Tensor]) -> tuple[tf.Tensor, ...]:
-        outputs = model.find(chunk, num_steps=options.num_steps, return_steps=options.return_steps)
-        spans = model.spans(outputs, max_length, max(count, CANDIDATES))  # [C, K'] each
-        steps = tuple(outputs[name] for name in STEPS) if options.return_steps else ()
-        return (*spans, *steps)
-
-    dtypes = [tf.int32, tf.int32, tf.float32] + [tf.float32] * 3 * options.return_steps
-
-    def answer(
-        question: tf.Tensor, passages: tf.Tensor, *others: tf.Tensor
-    ) -> dict[str, tf.Tensor]:
-        passages = at_least_one(passages)
-        rows, columns = tf.unstack(tf.shape(passages))
-        relevance = tf.ones([rows, columns])
-        if with_relevance:
-            relevance = at_least_one(others[-1])
-        annotations = {
-            name: values if name.startswith("question") else tf.reshape(at_least_one(values), [-1])
-            for name, values in zip(preprocessor.annotations, others, strict=False)
-        }
-        for name, values in annotations.items():
-            if name.startswith("question"):
-                annotations[name] = tf.repeat(values, columns)
-        texts = utf_8(tf.reshape(passages, [-1]))  # [B N]
-        source = preprocessor.source(
-            tf.repeat(question, columns), texts, limit=preprocessor.longest_passage, **annotations
-        )
-        windows = preprocessor.windows(source)
-        total = tf.size(windows["row"])  # W
-        # At least one chunk, for its shapes.
-        ends = tf.range(1, tf.maximum(total + CHUNK - 1, CHUNK) // CHUNK + 1) * CHUNK
-        begin, end, score, *steps = over_windows(
-            find,
-            {name: windows[name] for name in preprocessor.model_inputs},
-            tf.minimum(ends, total),
-            dtypes,
-        )  # [W, K'] each, and [W, T, n], [W, T]
-        row, first = windows["row"], windows["first"]  # [W] each
-        score += tf.gather(shares(source, relevance), row)[:, None]
-        spans = best_spans(
-            texts,
-            row,
-            words_at(source["starts"], row, first[:, None] + begin),
-            words_at(source["ends"], row, first[:, None] + end),
-            score,
-            score > 0.5 * LOG_ZERO,
-            num_questions=rows,
-            count=count,
-            add=segment_logsumexp,
-        )
-        probability = tf.where(spans.starts >= 0, tf.exp(spans.score), 0.0)  # [B, K]
-        outputs = span_outputs(texts, spans, probability, columns)
-        outputs |= {name: outputs[several][:, 0] for name, several in BEST.items()}
-        truncated = tf.reshape(source["truncated"], [rows, columns])
-        outputs["truncated"] = tf.reduce_any(truncated, axis=1)
-        if options.return_steps:
-            outputs |= step_outputs(source, windows, steps, spans.window)
-        return outputs
-
-    specs = input_signature(preprocessor) + (RELEVANCE,) * with_relevance
-    return tf.function(answer, input_signature=specs, autograph=False)
 
 
 def words_at(values: tf.Tensor, row: tf.Tensor, positions: tf.Tensor) -> tf.Tensor:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import keras
+
 from tfmrc.experiments.plan import Plan
 from tfmrc.models.base import FLAGS
 from tfmrc.models.freezing import set_trainable_flags, trainable_flags
@@ -17,39 +19,52 @@ def load_start(plan: Plan, tagger: str | None = None) -> Any:
         tagger: str or None. Name and version of the experiment's tagger. Default: None.
 
     Raises:
-        ValueError: If the predictor does not fit the experiment's model, styles, tagger or dtype,
-            or the folder is damaged.
+        ValueError: If the predictor does not fit the experiment's model, styles or tagger, or
+            the folder is damaged.
     """
     experiment, folder = plan.experiment, plan.start
     if folder is None:
         return None
     predictor = plan.classes.predictor.load(folder)
     model, styles = predictor.model, predictor.preprocessor.styles
-    dtype, theirs_tagger = model.dtype_policy.name, getattr(model, "tagger", tagger)
+    theirs_tagger = getattr(model, "tagger", tagger)
     for setting, ours, theirs, fits in (
         ("sources.styles", experiment.styles, styles, set(experiment.styles) <= set(styles)),
         ("tagger", tagger, theirs_tagger, tagger == theirs_tagger),
-        ("training.dtype", experiment.training.dtype, dtype, experiment.training.dtype == dtype),
     ):
         if not fits:
             raise ValueError(
                 f"`{setting}` must fit the model in {folder}, which has {theirs!r}. "
                 f"Received: {setting}={ours!r}"
             )
-    predictor.model = _with_seed(model, experiment.seed)
+    predictor.model = _adapted(model, experiment.seed, experiment.training.dtype)
     _thaw(plan, predictor.model)
     return predictor
 
 
-def _with_seed(model: Any, seed: int) -> Any:
-    """Returns the model with the dropout of the experiment's seed, if its class has a `seed`."""
-    config = model.get_config()
-    if config.get("seed") in (None, seed):
+def _adapted(model: keras.Model, seed: int, dtype: str) -> keras.Model:
+    """Returns the model with the experiment's precision and, if it has a `seed`, its dropout."""
+    before = model.get_config()
+    config = before if model.dtype_policy.name == dtype else _with_dtype(before, dtype)
+    if config.get("seed") is not None:
+        config = {**config, "seed": seed}
+    if config == before:
         return model
-    copy = type(model).from_config({**config, "seed": seed})
+    copy = type(model).from_config(config)
     copy.set_weights(model.get_weights())
     copy.trained_outputs = model.trained_outputs
     return copy
+
+
+def _with_dtype(config: Any, dtype: str) -> Any:
+    """Returns a configuration of layers with another precision."""
+    if isinstance(config, list):
+        return [_with_dtype(item, dtype) for item in config]
+    if not isinstance(config, dict):
+        return config
+    if config.get("class_name") == "DTypePolicy":
+        return dtype
+    return {name: _with_dtype(value, dtype) for name, value in config.items()}
 
 
 def _thaw(plan: Plan, model: Any) -> None:

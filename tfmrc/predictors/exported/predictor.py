@@ -6,6 +6,7 @@ from typing import Any
 
 from tfmrc.predictors.exported.queries import answer_query, ask_query, check_finds_answers
 from tfmrc.predictors.exported.signature import SavedModel
+from tfmrc.predictors.process import NotPickled
 from tfmrc.predictors.results.generated import GeneratedText
 from tfmrc.predictors.results.result import Result
 from tfmrc.predictors.task import Task, stream_of_passages
@@ -13,7 +14,7 @@ from tfmrc.predictors.task import Task, stream_of_passages
 __all__ = ["ExportedPredictor"]
 
 
-class ExportedPredictor:
+class ExportedPredictor(NotPickled):
     """Answers and generates questions with an export of any `tfmrc.Predictor`.
 
     It needs TensorFlow and tensorflow-text. The options of the search are those of the export.

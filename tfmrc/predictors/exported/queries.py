@@ -8,7 +8,7 @@ from tfmrc.predictors.results.generated import GeneratedText
 from tfmrc.predictors.spans.span_answer import SpanAnswer
 from tfmrc.predictors.task import stream_of_passages
 
-__all__ = ["SignatureQuery", "answer_query", "ask_query", "check_finds_answers", "read_answer"]
+__all__ = ["SignatureQuery", "answer_query", "ask_query", "check_finds_answers", "read_result"]
 
 Signatures = Mapping[str, Collection[str]]
 
@@ -66,22 +66,26 @@ def answer_query(
         inputs["style"] = [style if isinstance(style, str) else style()]
     elif isinstance(style, str):
         raise ValueError(f"This model has no styles: give none. Received: style={style!r}")
-    return SignatureQuery(name, inputs, lambda outputs: read_answer(outputs, 0, len(texts)))
+    return SignatureQuery(name, inputs, lambda outputs: read_result(outputs, 0, len(texts)))
 
 
-def read_answer(
-    outputs: Mapping[str, Any], row: int, num_passages: int | None = None
-) -> SpanAnswer | GeneratedText:
-    """Returns one row of the outputs of a signature that answers questions.
+def read_result(
+    outputs: Mapping[str, Any],
+    row: int,
+    num_passages: int | None = None,
+    answer: str | None = None,
+) -> Any:
+    """Returns one row of a signature's outputs as a `SpanAnswer` or `GeneratedText`.
 
     Args:
         outputs: dict. Outputs of the signature: those with `starts` are spans.
         row: int. Index of the example in the batch.
         num_passages: int or None. Number of relevances to return; None for all. Default: None.
+        answer: str or None. The answer that a question asks about. Default: None.
     """
     if "starts" in outputs:
         return SpanAnswer.from_outputs(outputs, row)
-    return GeneratedText.from_outputs(outputs, row, num_passages=num_passages)
+    return GeneratedText.from_outputs(outputs, row, num_passages=num_passages, answer=answer)
 
 
 def ask_query(
@@ -114,9 +118,7 @@ def ask_query(
     if answer_start is not None and "at" in signatures:
         name = "at"
         inputs["answer_start"] = [int(answer_start)]
-    return SignatureQuery(
-        name, inputs, lambda outputs: GeneratedText.from_outputs(outputs, 0, answer=answer)
-    )
+    return SignatureQuery(name, inputs, lambda outputs: read_result(outputs, 0, answer=answer))
 
 
 def check_finds_answers(signatures: Signatures) -> None:

@@ -28,8 +28,9 @@ from tfmrc.encoders.hugging_face.tokenizer_files import tokenizer_files
 from tfmrc.encoders.hugging_face.weights import weights_of_encoder
 from tfmrc.encoders.presets import build_subwords
 from tfmrc.models import ExtractiveReader
+from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.calibration import Calibration
-from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor
+from tfmrc.predictors.spans.span_answer import SpanAnswer
 from tfmrc.preprocessing import ExtractiveReaderPreprocessor
 from tfmrc.storage.folders import check_target, new_folder
 from tfmrc.storage.manifest import manifest_of, verify_files
@@ -67,7 +68,7 @@ def is_hugging_face(folder: str | PathLike[str]) -> bool:
 
 def load_hugging_face(
     folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None, **options: Any
-) -> ExtractiveReaderPredictor:
+) -> Predictor[SpanAnswer]:
     """Loads a model for question answering of Hugging Face as a predictor.
 
     The kinds are `BertForQuestionAnswering`, `DistilBertFor...`, `ElectraFor...`,
@@ -125,7 +126,7 @@ def load_hugging_face(
     model = ExtractiveReader(encoder=layer, dtype=dtype)
     model.answer_module.scores.kernel.assign(kernel.T)
     model.answer_module.scores.bias.assign(bias)
-    predictor = ExtractiveReaderPredictor(model, preprocessor)
+    predictor: Predictor[SpanAnswer] = Predictor(model, preprocessor)
     if calibration := read_optional_json(folder / CALIBRATION):
         predictor.calibration = Calibration.from_json(calibration)
     return predictor
@@ -168,7 +169,7 @@ def reader_files(folder: Path) -> list[Path]:
     return sorted(path for path in paths if path.is_file())
 
 
-def save_hugging_face(predictor: ExtractiveReaderPredictor, folder: str | PathLike[str]) -> Path:
+def save_hugging_face(predictor: Predictor[SpanAnswer], folder: str | PathLike[str]) -> Path:
     """Writes a reader in Hugging Face's form, which transformers loads with equal scores.
 
     Args:

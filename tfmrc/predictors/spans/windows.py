@@ -249,7 +249,7 @@ def best_of_groups(
 
 
 def span_outputs(
-    texts: tf.Tensor, spans: BestSpans, probability: tf.Tensor, num_passages: Any
+    texts: tf.Tensor, spans: BestSpans, probability: tf.Tensor, num_questions: Any
 ) -> dict[str, tf.Tensor]:
     """Returns the outputs of a signature that describe the K best spans, `[B, K]` each.
 
@@ -257,9 +257,10 @@ def span_outputs(
         texts: string `[B N]`, UTF-8. All passages.
         spans: `BestSpans`.
         probability: float32 `[B, K]`.
-        num_passages: int32 scalar N.
+        num_questions: int or int32 scalar B.
     """
     known = spans.starts >= 0
+    num_passages = tf.maximum(tf.size(texts) // num_questions, 1)
     length = tf.where(known, spans.ends - spans.starts, 0)
     return {
         "answers": tf.strings.substr(

@@ -1,3 +1,5 @@
+from .answer import DocumentAnswer as DocumentAnswer
+from .collection import DocumentCollection as DocumentCollection, load as load
 from .document import (
     Block as Block,
     Document as Document,

@@ -2,7 +2,6 @@
 
 import json
 import re
-import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -11,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tfmrc.documents.document import Document, Passage
+from tfmrc.documents.sqlite import sqlite3
 from tfmrc.utils.files import user_path
 
 __all__ = ["SQLiteStore"]
@@ -270,7 +270,8 @@ class SQLiteStore:
                 raise TimeoutError(
                     f"{self.path} is in use by another process; try again when that has ended."
                 ) from error
-            raise OSError(f"{self.path} cannot be used: {error}") from error
+            hint = ": import sqlite3 before TensorFlow" if "fts5" in str(error) else ""
+            raise OSError(f"{self.path} cannot be used: {error}{hint}") from error
         except sqlite3.DatabaseError as error:
             raise ValueError(
                 f"{self.path} is damaged, or no index of documents ({error}): delete it and run "

@@ -1,0 +1,155 @@
+"""An answer with its place in a document."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tfmrc.documents.document import Passage
+from tfmrc.documents.passages import sentence_at
+from tfmrc.predictors.results.result import Result
+
+__all__ = ["DocumentAnswer", "cite"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentAnswer(Result):
+    """An answer and its place; `str(answer)` is the quotation and the place.
+
+    The alternatives do not overlap with the answer or with each other.
+
+    Attributes:
+        document: str or None. Name of the document; None if there is no answer, or a text in the
+            model's words whose source is not known. Default: None.
+        heading: tuple of str. The headings above it, the outermost first. Default: ().
+        page: int or None. The page on which it begins, from 1; None for a document without pages.
+            Default: None.
+        start: int. Offset of its first character in the document's text
+            (`DocumentCollection.document_text`); of a text in the model's words, that of its
+            passage; -1 if there is none. Default: -1.
+        end: int. Offset after the last character. Default: -1.
+        sentence: str. The sentence with the answer; `""` for a text in the model's words.
+            Default: "".
+        sentence_start: int. Offset of the sentence in the document's text. Default: -1.
+    """
+
+    document: str | None = None
+    heading: tuple[str, ...] = ()
+    page: int | None = None
+    start: int = -1
+    end: int = -1
+    sentence: str = ""
+    sentence_start: int = -1
+
+    def __str__(self) -> str:
+        return "\n  ".join([self.headline, self.place] if self.document else [self.headline])
+
+    @property
+    def headline(self) -> str:
+        """The quotation, a guess with its probability if it is not confident, or "no answer".
+
+        Example:
+
+        >>> DocumentAnswer("an owl", probability=0.156, is_confident=False).headline
+        'No confident answer. Best guess: an owl (0.16)'
+        """
+        if not self.text:
+            return "No answer in these documents."
+        chance = "" if self.is_confident or self.probability is None else f" ({self._chance})"
+        return " ".join(super().headline.split()) + chance
+
+    @property
+    def place(self) -> str:
+        """Document, page, headings and characters.
+
+        Example:
+
+        >>> DocumentAnswer("owl", document="a.pdf", heading=("B", "C"), start=7, end=10).place
+        'a.pdf, B > C, characters 7-10'
+        """
+        page = "" if self.page is None else f"page {self.page}"
+        headings = " > ".join(self.heading)
+        characters = f"characters {self.start}-{self.end}"
+        return ", ".join(part for part in (self.document, page, headings, characters) if part)
+
+    @property
+    def marked_sentence(self) -> str:
+        """The sentence with the answer in brackets.
+
+        Example:
+
+        >>> place = {"start": 43, "end": 46, "sentence_start": 40}
+        >>> DocumentAnswer("owl", sentence="An owl flew.", **place).marked_sentence
+        'An [owl] flew.'
+        """
+        first, last = (offset - self.sentence_start for offset in (self.start, self.end))
+        sentence = self.sentence
+        return f"{sentence[:first]}[{sentence[first:last]}]{sentence[last:]}"
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Returns place, sentence and probability, and the other candidates with their places."""
+        pairs = [("in", self.place)] if self.document else []
+        if self.sentence:
+            pairs.append(("sentence:", " ".join(self.marked_sentence.split())))
+        if self.text and self.probability is not None:
+            pairs.append(("probability", self._chance))
+        for other in self.alternatives:
+            text = " ".join(other.text.split())
+            pairs.append(("or:", f"{text} ({other._chance}; {other.place})"))
+        return pairs
+
+    @property
+    def _chance(self) -> str:
+        return "" if self.probability is None else f"{self.probability:.2f}"
+
+
+def cite(result: Result, passages: Sequence[Passage], num_alternatives: int) -> DocumentAnswer:
+    """Returns the answer of a predictor with its place in a document.
+
+    Args:
+        result: `Result`. An answer from the texts of the passages.
+        passages: sequence of `Passage`. The passages that were read.
+        num_alternatives: int. Largest number of alternatives.
+    """
+    kept = [_cited(result, passages)]
+    for other in (_cited(each, passages) for each in result.alternatives):
+        if len(kept) <= num_alternatives and not any(_overlap(other, each) for each in kept):
+            kept.append(other)
+    return replace(kept[0], alternatives=tuple(kept[1:]))
+
+
+def _cited(result: Result, passages: Sequence[Passage]) -> DocumentAnswer:
+    """Returns the text of a result with its place, without its alternatives."""
+    answer = DocumentAnswer(
+        result.text,
+        probability=result.probability,
+        log_probability=result.log_probability,
+        is_confident=result.is_confident,
+        truncated=result.truncated,
+        finished=result.finished,
+    )
+    number = getattr(result, "passage", None)
+    relevance = getattr(result, "relevance", None)
+    if number is None and relevance:
+        number = max(range(len(passages)), key=lambda index: relevance[index])
+    if number is None or number < 0 or not result.text:
+        return answer
+    passage = passages[number]
+    first, last = getattr(result, "start", -1), getattr(result, "end", -1)
+    if first < 0:  # in the model's words
+        first, last = 0, len(passage.text)
+    else:
+        start, end = sentence_at(passage.text, first, last)
+        answer = replace(
+            answer, sentence=passage.text[start:end], sentence_start=passage.start + start
+        )
+    return replace(
+        answer,
+        document=passage.document,
+        heading=passage.heading,
+        page=passage.page_at(passage.start + first),
+        start=passage.start + first,
+        end=passage.start + last,
+    )
+
+
+def _overlap(one: DocumentAnswer, other: DocumentAnswer) -> bool:
+    return one.document == other.document and one.start < other.end and other.start < one.end

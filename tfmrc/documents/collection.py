@@ -1,0 +1,143 @@
+"""An index of documents and the model that reads them: questions in, cited answers out."""
+
+from os import PathLike
+from typing import Any, Self, cast
+
+from tfmrc.documents.answer import DocumentAnswer, cite
+from tfmrc.documents.document import Passage
+from tfmrc.documents.store import DocumentStore, open_store
+from tfmrc.predictors.protocols import PredictorLike
+from tfmrc.utils.arguments import check_whole_numbers
+
+__all__ = ["NUM_PASSAGES", "DocumentCollection", "load"]
+
+NUM_PASSAGES = 10
+CANDIDATES = 20  # spans of a reader, of which those that overlap are left out
+
+
+class DocumentCollection:
+    """Answers questions from documents, with the place of each answer.
+
+    Args:
+        store: `DocumentStore`. The index.
+        model: str, path or predictor. What `tfmrc.load` loads, at the first question, or its
+            result. Default: "ready".
+
+    Example:
+
+    >>> import pathlib, tempfile, tfmrc
+    >>> from tfmrc import documents, encoders, models, preprocessing
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "owls.md").write_text("# Owls\\n\\nAn owl flew.")
+    >>> _ = documents.index(folder, folder / "owls.index")
+    >>> encoder = encoders.from_vocabulary("what flew an owl ? .".split())
+    >>> reader = tfmrc.Predictor(
+    ...     models.ExtractiveReader(encoder=encoder),
+    ...     preprocessing.ExtractiveReaderPreprocessor(encoder=encoder))
+    >>> with documents.load(folder / "owls.index", model=reader) as collection:
+    ...     answer = collection.answer(question="What flew?")
+    ...     text = collection.document_text(answer.document)
+    >>> answer.document, answer.heading, text[answer.start : answer.end] == answer.text
+    ('owls.md', ('Owls',), True)
+    """
+
+    def __init__(
+        self, store: DocumentStore, model: str | PathLike[str] | PredictorLike = "ready"
+    ) -> None:
+        self.store = store
+        self._model = model
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.store.close()
+
+    @property
+    def predictor(self) -> PredictorLike:
+        """The predictor that reads the passages."""
+        from tfmrc.predictors.load import load as load_predictor
+
+        if isinstance(self._model, str | PathLike):
+            self._model = load_predictor(self._model)
+        return cast(PredictorLike, self._model)
+
+    def search(self, question: str, k: int = NUM_PASSAGES) -> list[Passage]:
+        """Returns the k different passages that fit a question best, with their scores.
+
+        Raises:
+            ValueError: If `k` is not positive, or the index is damaged.
+        """
+        check_whole_numbers(1, k=k)
+        return self.store.search(question, k)
+
+    def document_text(self, name: str) -> str:
+        """Returns the text of a document, to which the places of answers refer.
+
+        Raises:
+            KeyError: If there is no such document.
+        """
+        return self.store.document_text(name)
+
+    def answer(
+        self,
+        *,
+        question: str,
+        num_passages: int = NUM_PASSAGES,
+        num_alternatives: int = 3,
+        style: str | None = None,
+        **options: Any,
+    ) -> DocumentAnswer:
+        """Answers one question from the passages that fit it best.
+
+        The model reads them together, so that the probabilities of spans of all of them can be
+        compared.
+
+        Args:
+            question: str. The question.
+            num_passages: int. Number of passages that are read. Default: 10.
+            num_alternatives: int. Largest number of further candidates. Default: 3.
+            style: str or None. The answer style; None for the first one. Default: None.
+            **options: Options of the predictor, such as `min_probability`.
+
+        Returns:
+            A `DocumentAnswer`; its text is `""` if no passage has a word of the question, or the
+            model found no answer.
+        """
+        from tfmrc.predictors.options import ReaderOptions, SpanOptions
+
+        check_whole_numbers(0, num_alternatives=num_alternatives)
+        passages = self.search(question, num_passages)
+        if not passages:
+            return DocumentAnswer("", is_confident=False)
+        kind = getattr(self.predictor, "options_class", None)
+        if kind in (ReaderOptions, SpanOptions) and num_alternatives:
+            options = {"num_return_sequences": CANDIDATES} | options
+        texts = [passage.text for passage in passages]
+        result = self.predictor.answer(question=question, passages=texts, style=style, **options)
+        return cite(result, passages, num_alternatives)
+
+
+def load(
+    path: str | PathLike[str], model: str | PathLike[str] | PredictorLike = "ready"
+) -> DocumentCollection:
+    """Opens an index of documents to ask questions about them.
+
+    Args:
+        path: str or path. The index, as of `open_store`.
+        model: str, path or predictor. What `tfmrc.load` loads, at the first question, or its
+            result. Default: "ready", the reader of English that comes with tfmrc.
+
+    Raises:
+        FileNotFoundError: If there is no index.
+        ValueError: If it is damaged or of another version.
+
+    Example:
+
+    >>> load("nowhere.index")
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: There is no index nowhere.index: `tfmrc index FOLDER --to nowhere.index` \
+makes one.
+    """
+    return DocumentCollection(open_store(path), model)

@@ -50,9 +50,9 @@ class PublicModel:
         shape = inputs["passage_ids"].shape
         return {"begin": tf.ensure_shape(begin, shape), "end": tf.ensure_shape(end, shape)}
 
-    def spans(self, outputs: dict[str, tf.Tensor], max_length: int, count: int) -> Any:
+    def spans(self, outputs: dict[str, tf.Tensor], max_length: int, num_spans: int) -> Any:
         """Returns the best spans, as `tfmrc.models.SAN.spans` does."""
-        return ops.best_spans(outputs["begin"], outputs["end"], max_length, count)
+        return ops.best_spans(outputs["begin"], outputs["end"], max_length, num_spans)
 
     def _find(self, arrays: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         import torch

@@ -81,7 +81,7 @@ def beam_search(
         `Hypotheses`, best first.
 
     Raises:
-        ValueError: The numbers of beams, groups and returned hypotheses contradict each other.
+        ValueError: If the numbers of beams, groups and returned hypotheses contradict each other.
 
     Example: the first word of the best hypothesis is not the most probable first word.
 

@@ -66,7 +66,7 @@ def sample(
         before temperature, `top_k` and `top_p`.
 
     Raises:
-        ValueError: `temperature` or `top_p` is out of range.
+        ValueError: If `temperature` or `top_p` is out of range.
 
     Example:
 

@@ -58,8 +58,8 @@ class BackboneEncoder(Layer):
         `[B, W * P, dim]`.
 
     Raises:
-        ValueError: An argument has an invalid value.
-        ImportError: keras-hub is not installed.
+        ValueError: If an argument has an invalid value.
+        ImportError: If keras-hub is not installed.
 
     Example:
         >>> import numpy as np

@@ -83,11 +83,13 @@ class CoVe(Layer):
     def layers_of(self, x, padding_mask=None):
         """Returns the outputs of every layer, a list of `[..., n, 2 units]`."""
         x = ops.cast(x, self.compute_dtype)
-        y = flatten_leading(x, keep=2)
+        y = flatten_leading(x, keep=2)  # [N, n, input_dim]
         mask = None if padding_mask is None else flatten_leading(padding_mask, keep=1)
         outputs = []
         for pair in self.lstms:
-            y = ops.concatenate([lstm(y, padding_mask=mask)[0] for lstm in pair], axis=-1)
+            y = ops.concatenate(
+                [lstm(y, padding_mask=mask)[0] for lstm in pair], axis=-1
+            )  # [N, n, 2 u]
             outputs.append(ops.reshape(y, (*sizes(x)[:-1], self.output_dim)))
         return outputs
 
@@ -109,8 +111,9 @@ def load_cove(path: str | os.PathLike[str], **arguments: Any) -> CoVe:
         The layer, with the sizes and the weights of the file.
 
     Raises:
-        ValueError: The file has not the weights of one LSTM.
-        pickle.UnpicklingError: The file refers to anything but tensors (see `read_state_dict`).
+        ValueError: If the file does not have the weights of one LSTM.
+        pickle.UnpicklingError: If the file refers to anything other than tensors (see
+            `read_state_dict`).
 
     Example:
         >>> from tfmrc.encoders import load_cove

@@ -25,7 +25,7 @@ def import_keras_hub() -> Any:
     """Imports `keras_hub`.
 
     Raises:
-        ImportError: keras-hub is not installed.
+        ImportError: If keras-hub is not installed.
     """
     with optional_import("tfmrc[encoders]"):
         import keras_hub

@@ -10,7 +10,7 @@ __all__ = ["layer_of"]
 def layer_of(encoder: Any) -> Any:
     """Returns the layer of an encoder that comes with its tokenizer, and any other value itself.
 
-    A layer is no such encoder, even if it wraps another one as its attribute `layer`.
+    A Keras layer is returned as it is, even if it has an attribute `layer`, as wrappers do.
 
     Example:
 

@@ -119,8 +119,8 @@ def from_preset(
         An `Encoder`.
 
     Raises:
-        ImportError: A package is not installed.
-        ValueError: The encoder belongs to no known family, or its files or its tokenizer are
+        ImportError: If a package is not installed.
+        ValueError: If the encoder belongs to no known family, or its files or its tokenizer are
             missing.
 
     Example:
@@ -228,8 +228,8 @@ def check_preset(preset: str) -> None:
         preset: str. As in `from_preset`.
 
     Raises:
-        ImportError: A package is not installed.
-        ValueError: There is no encoder of this name.
+        ImportError: If a package is not installed.
+        ValueError: If the name is unknown.
     """
     if preset in _PACKAGES:
         packaged(preset)
@@ -323,7 +323,7 @@ def build_subwords(
             Default: None.
 
     Raises:
-        ValueError: A window is longer than the encoder's positions.
+        ValueError: If a window is longer than the encoder's positions.
     """
     length = windows.get("length", min(positions, 512))
     if length > positions:

@@ -46,8 +46,8 @@ def read_state_dict(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
         are left out. bfloat16 becomes float32.
 
     Raises:
-        ValueError: The file is not a state dict, or is truncated.
-        pickle.UnpicklingError: The file refers to anything that is not allowed.
+        ValueError: If the file is not a state dict, or is truncated.
+        pickle.UnpicklingError: If the file refers to anything that is not allowed.
 
     Example:
         >>> from tfmrc.encoders import read_state_dict

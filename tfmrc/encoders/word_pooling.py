@@ -28,7 +28,7 @@ class WordPooling(Layer):
         `[B, n, dim]` of the dtype of `states`.
 
     Raises:
-        ValueError: `pooling` is neither "first" nor "mean".
+        ValueError: If `pooling` is neither "first" nor "mean".
 
     Example:
         >>> import numpy as np

@@ -76,7 +76,7 @@ def combine_positions(values, targets, size, combine="sum"):
         combine: str. "sum" or "max". Default: "sum".
 
     Returns:
-        `[B, W, size]`; where there is no position 0 for a sum, and a very low value for a maximum.
+        `[B, W, size]`; without a position, 0 for a sum and a very low value for a maximum.
     """
     batch, width, length = sizes(values)
     rows = ops.arange(batch, dtype="int32")[:, None] * size + targets  # [B, S]

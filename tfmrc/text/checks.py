@@ -12,7 +12,7 @@ def checked(values: tf.Tensor, condition: tf.Tensor, *message: str | tf.Tensor) 
         *message: str and tensors, for the error.
 
     Raises:
-        tf.errors.InvalidArgumentError: The condition does not hold.
+        tf.errors.InvalidArgumentError: If the condition does not hold.
     """
     check = tf.debugging.Assert(condition, list(message), summarize=8)
     with tf.control_dependencies([] if check is None else [check]):  # None outside a graph

@@ -11,6 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from tfmrc.text.rows import row_and_position
+from tfmrc.text.typing import TensorLike
 
 TABLES = Path(__file__).parent / "tables" / "code_points.json"
 NUM_CODES = 0x110000
@@ -36,7 +37,7 @@ class CodePoints(NamedTuple):
     num_rows: tf.Tensor
 
     @classmethod
-    def of(cls, texts: Any) -> "CodePoints":
+    def of(cls, texts: TensorLike) -> "CodePoints":
         """Decodes UTF-8 strings `[R]`; bytes that are not UTF-8 become U+FFFD.
 
         Example:
@@ -79,7 +80,7 @@ class CodePointTable:
         self._pages = np.frombuffer(b"".join(pages), values.dtype)
         self._page_of = np.array(numbers, np.int32) * _PAGE
 
-    def lookup(self, points: Any) -> tf.Tensor:
+    def lookup(self, points: TensorLike) -> tf.Tensor:
         """Returns the values of code points, of the same shape."""
         points = tf.convert_to_tensor(points, tf.int32)
         page = tf.gather(self._page_of, points // _PAGE)
@@ -126,7 +127,7 @@ def marks_table() -> CodePointTable:
     return CodePointTable(np.array(marks))
 
 
-def ends_with_marks(texts: Any, row: tf.Tensor, ends: tf.Tensor) -> tf.Tensor:
+def ends_with_marks(texts: TensorLike, row: tf.Tensor, ends: tf.Tensor) -> tf.Tensor:
     """Moves the ends of spans behind the combining marks that follow them.
 
     Args:

@@ -67,7 +67,7 @@ def source_extended_ids(
         array([4, 7, 5, 7], dtype=int32)
     """
     input_ids = tf.convert_to_tensor(input_ids, tf.int32)
-    copied = tf.where(~is_generable(input_ids, generation_vocabulary_size))
+    copied = tf.where(~is_generable(input_ids, generation_vocabulary_size))  # [C, 1], places
     first = first_positions(
         tf.gather_nd(group, copied), tf.gather_nd(words, copied), tf.gather_nd(positions, copied)
     )
@@ -110,8 +110,9 @@ def target_extended_ids(
     source_extended_ids = tf.convert_to_tensor(source_extended_ids, tf.int32)
     size = generation_vocabulary_size
     copied = tf.where(~is_generable(input_ids, size))
-    positions = tf.where(source_extended_ids >= size)
+    positions = tf.where(source_extended_ids >= size)  # [P, 2], of words that can be copied
     offered = tf.gather_nd(source_extended_ids, positions)
+    # Target words and those on offer as one list: a target word that is on offer gets its id.
     first = first_positions(
         tf.concat([tf.gather_nd(tf.cast(group, tf.int64), copied), positions[:, 0]], axis=0),
         tf.concat([tf.gather_nd(words, copied), tf.gather_nd(source_words, positions)], axis=0),

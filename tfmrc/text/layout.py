@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from tfmrc.text.checks import checked
 from tfmrc.text.rows import row_and_position
+from tfmrc.text.typing import TensorLike
 from tfmrc.text.words.tokenizer import Tokens
 
 _static = ContextVar("static_shapes", default=False)
@@ -161,7 +162,7 @@ def spread(values: tf.Tensor, row: tf.Tensor, column: tf.Tensor, shape: tuple) -
     return tf.tensor_scatter_nd_update(empty, tf.stack([row, column], axis=1), values)
 
 
-def exactly(values: Any, count: int, fill: Any = "") -> tf.Tensor:
+def exactly(values: TensorLike, count: int, fill: Any = "") -> tf.Tensor:
     """Returns the first `count` columns of a matrix; missing columns are filled with `fill`.
 
     Example:
@@ -175,7 +176,7 @@ def exactly(values: Any, count: int, fill: Any = "") -> tf.Tensor:
     return tf.ensure_shape(tf.concat([values[:, :count], filling], axis=1), [None, count])
 
 
-def strings(name: str, values: Any, rank: int = 1) -> tf.Tensor:
+def strings(name: str, values: TensorLike, rank: int = 1) -> tf.Tensor:
     """Converts strings to a tensor and checks its rank.
 
     Args:
@@ -184,7 +185,7 @@ def strings(name: str, values: Any, rank: int = 1) -> tf.Tensor:
         rank: int. 1 for one string per example, 2 for several. Default: 1.
 
     Raises:
-        ValueError: The values have a different rank.
+        ValueError: If the values have a different rank.
 
     Example:
         >>> from tfmrc.text.layout import strings
@@ -214,7 +215,7 @@ def same_batch(what: str, first: tf.Tensor, *others: tf.Tensor) -> tf.Tensor:
         *others: tensors.
 
     Raises:
-        tf.errors.InvalidArgumentError: The numbers of rows differ.
+        tf.errors.InvalidArgumentError: If the numbers of rows differ.
     """
     sizes = tf.stack([tf.shape(values)[0] for values in (first, *others)])
     message = f"A batch must have equally many {what}. Received: "

@@ -1,10 +1,9 @@
 """Occurrences of a string in another, in code points, by graph operations."""
 
-from typing import Any
-
 import tensorflow as tf
 
 from tfmrc.text.rows import row_and_position, row_of_values
+from tfmrc.text.typing import TensorLike
 from tfmrc.text.words.tokenizer import Tokens
 
 # The polynomial hash is modulo 2**64; a match is verified character by character.
@@ -12,7 +11,9 @@ _BASE = 0x9E3779B97F4A7C15 - (1 << 64)
 NOT_FOUND = -1
 
 
-def first_occurrence(texts: Any, parts: Any, tokens: Tokens | None = None) -> tf.Tensor:
+def first_occurrence(
+    texts: TensorLike, parts: TensorLike, tokens: Tokens | None = None
+) -> tf.Tensor:
     """Returns the position of the first occurrence of each part in its text.
 
     Prefix hashes find equal substrings, so time and memory are linear in the number of characters.
@@ -35,30 +36,33 @@ def first_occurrence(texts: Any, parts: Any, tokens: Tokens | None = None) -> tf
         >>> first_occurrence(text, ["art"], Tokenizer().tokenize(text)).numpy()
         array([17], dtype=int32)
     """
-    texts, parts = (_valid(x) for x in (texts, parts))
-    text, part = (tf.strings.unicode_decode(x, "UTF-8") for x in (texts, parts))
+    texts, parts = (_valid(x) for x in (texts, parts))  # [N]
+    text, part = (tf.strings.unicode_decode(x, "UTF-8") for x in (texts, parts))  # ragged [N, ..]
     count = tf.maximum(tf.size(text.values), tf.size(part.values)) + 1
     powers = tf.math.cumprod(tf.fill([count], tf.constant(_BASE, tf.int64)), exclusive=True)
-    row, position = row_and_position(text)
+    row, position = row_and_position(text)  # [C], of the characters of all texts
     number = tf.size(texts)
-    lengths = tf.cast(part.row_lengths(), tf.int32)
+    lengths = tf.cast(part.row_lengths(), tf.int32)  # [N]
     of_part_row, of_part_position = row_and_position(part)
+    # The hash of a part is the sum of (code point + 1) * base ** position, [N].
     wanted = tf.math.unsorted_segment_sum(
         tf.cast(part.values + 1, tf.int64) * tf.gather(powers, of_part_position),
         of_part_row,
         number,
     )
+    # The hash of all characters before each one, [C + 1]. The hash of the characters i to j is
+    # before[j] - before[i], which is that of an equal part times base ** i.
     characters = tf.cast(text.values + 1, tf.int64) * powers[: tf.size(text.values)]
     before = tf.pad(tf.cumsum(characters), [[1, 0]])
-    length = tf.gather(lengths, row)
+    length = tf.gather(lengths, row)  # [C], of the part that is looked for
     begin = tf.range(tf.size(row))
     fits = position + length <= tf.gather(tf.cast(text.row_lengths(), tf.int32), row)
     end = tf.where(fits, begin + length, begin)
     result = tf.gather(before, end) - tf.gather(before, begin)
     same = fits & (length > 0) & (result == tf.gather(wanted, row) * tf.gather(powers, begin))
-    first = tf.math.unsorted_segment_min(tf.where(same, position, tf.int32.max), row, number)
+    first = tf.math.unsorted_segment_min(tf.where(same, position, tf.int32.max), row, number)  # [N]
     if tokens is not None:
-        inside = _inside_tokens(text, tokens)
+        inside = _inside_tokens(text, tokens)  # [C + 1]
         whole = same & ~tf.gather(inside, begin) & ~tf.gather(inside, end)
         words = tf.math.unsorted_segment_min(tf.where(whole, position, tf.int32.max), row, number)
         first = tf.where(words == tf.int32.max, first, words)
@@ -76,16 +80,17 @@ def _inside_tokens(text: tf.RaggedTensor, tokens: Tokens) -> tf.Tensor:
         bool `[C + 1]`; the last one, after all characters, is False.
     """
     number = tf.size(text.values)
-    row = row_of_values(tokens.starts)
+    row = row_of_values(tokens.starts)  # [T], of the tokens of all texts
     offset = tf.gather(tf.cast(text.row_starts(), tf.int32), row)
     begin, end = offset + tokens.starts.values, offset + tokens.ends.values
-    # A boundary between two characters is inside a token after its first one, up to its last.
+    # A boundary between two characters is inside a token after its first one, up to its last: a
+    # token of the characters 2 to 4 adds 1 at the boundary 3 and takes it back at 5.
     change = tf.math.unsorted_segment_sum(tf.ones_like(begin), begin + 1, number + 2)
     change -= tf.math.unsorted_segment_sum(tf.ones_like(end), end, number + 2)
     return tf.cumsum(change)[: number + 1] > 0
 
 
-def occurs_at(texts: Any, parts: Any, starts: Any) -> tf.Tensor:
+def occurs_at(texts: TensorLike, parts: TensorLike, starts: TensorLike) -> tf.Tensor:
     """Returns True where a part occurs at a position of its text; False for an empty part.
 
     Args:
@@ -110,6 +115,6 @@ def occurs_at(texts: Any, parts: Any, starts: Any) -> tf.Tensor:
     return inside & (there == parts)
 
 
-def _valid(strings: Any) -> tf.Tensor:
+def _valid(strings: TensorLike) -> tf.Tensor:
     """Replaces bytes that are not UTF-8 by U+FFFD, as the tokenizer does."""
     return tf.strings.unicode_transcode(strings, "UTF-8", "UTF-8", errors="replace")

@@ -14,6 +14,7 @@ import tensorflow as tf
 from tfmrc.ops.ids import BOS, EOS, NUM_SPECIAL, PAD, UNK
 from tfmrc.text.lines import read_lines, write_lines
 from tfmrc.text.pickling import Pickled
+from tfmrc.text.typing import TensorLike
 from tfmrc.text.words.counting import Record, WordCounter
 
 SPECIAL_WORDS = ("[PAD]", "[UNK]", "[BOS]", "[EOS]")
@@ -60,7 +61,7 @@ class Vocabulary(Pickled, tf.Module):
             from 0 without gaps, as `with_vectors` creates them. Default: None.
 
     Raises:
-        ValueError: A word is empty, contains a line break or occurs twice.
+        ValueError: If a word is empty, contains a line break or occurs twice.
 
     Example:
         >>> from tfmrc.text import Vocabulary
@@ -132,7 +133,7 @@ class Vocabulary(Pickled, tf.Module):
             A vocabulary by decreasing frequency; equal counts are in code point order.
 
         Raises:
-            ValueError: The examples contain no word.
+            ValueError: If the examples contain no word.
 
         Example:
             >>> from types import SimpleNamespace
@@ -172,7 +173,7 @@ class Vocabulary(Pickled, tf.Module):
             A new vocabulary.
 
         Raises:
-            ValueError: A word on a shared row of this vocabulary has no vector, and would be lost.
+            ValueError: If a word on a shared row has no vector: it would be lost.
 
         Example:
             >>> import numpy as np
@@ -213,8 +214,8 @@ class Vocabulary(Pickled, tf.Module):
                 Default: 0.
 
         Raises:
-            ValueError: The special words are missing, a line is empty or a duplicate, or the file
-                of shared rows belongs to other words.
+            ValueError: If the special words are missing, a line is empty or a duplicate, or the
+                file of shared rows belongs to other words.
         """
         path = Path(path)
         path = path / FILE_NAME if path.is_dir() else path
@@ -269,7 +270,7 @@ class Vocabulary(Pickled, tf.Module):
         """Returns the number of rows of the embedding table, including buckets."""
         return self.size + self.num_oov_buckets
 
-    def lookup(self, words: Any) -> tf.Tensor:
+    def lookup(self, words: TensorLike) -> tf.Tensor:
         """Returns the input ids of words.
 
         Args:
@@ -286,8 +287,8 @@ class Vocabulary(Pickled, tf.Module):
             unknown = tf.fill(tf.shape(ids), tf.constant(UNK, tf.int64))
         return tf.cast(tf.where(ids < 0, unknown, ids), tf.int32)
 
-    def words_of(self, ids: Any) -> tf.Tensor:
-        """Returns the words of input ids; `[UNK]` for shared rows, buckets and invalid ids."""
+    def words_of(self, ids: TensorLike) -> tf.Tensor:
+        """Returns the words of input ids; `[UNK]` for shared rows, buckets and unknown ids."""
         return self._word_of.lookup(tf.cast(ids, tf.int64))
 
     def __reduce__(self) -> tuple[Any, ...]:

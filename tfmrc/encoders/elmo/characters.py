@@ -1,7 +1,6 @@
 """Character ids of words for ELMo, by graph operations."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -16,11 +15,12 @@ from tfmrc.encoders.elmo.elmo import (
     boundary,
 )
 from tfmrc.ops.ids import BOS, EOS, NUM_SPECIAL, UNK
+from tfmrc.text.typing import TensorLike
 
 UNKNOWN = "<UNK>"  # the spelling of an unknown word in the authors' code
 
 
-def elmo_character_ids(words: Any) -> tf.Tensor:
+def elmo_character_ids(words: TensorLike) -> tf.Tensor:
     """Returns the character ids of words in the scheme of ELMo's authors.
 
     A word is encoded as its begin (259), at most 48 UTF-8 bytes plus 1, its end (260), and padding
@@ -43,14 +43,14 @@ def elmo_character_ids(words: Any) -> tf.Tensor:
     """
     words = tf.convert_to_tensor(words, tf.string)
     most = MAX_CHARACTERS - 2
-    flat = tf.reshape(words, [-1])
+    flat = tf.reshape(words, [-1])  # [N]
     # A byte is appended, because the operation rejects tensors of empty strings only.
-    content = tf.io.decode_raw(flat + " ", tf.uint8, fixed_length=MAX_CHARACTERS)
+    content = tf.io.decode_raw(flat + " ", tf.uint8, fixed_length=MAX_CHARACTERS)  # [N, 50]
     length = tf.minimum(tf.strings.length(flat), most)[:, None]
     position = tf.range(MAX_CHARACTERS - 1)[None]
     ids = tf.cast(content, tf.int32)[:, :-1] + 1
     ids = tf.where(position < length, ids, tf.where(position == length, WORD_END, PADDING))
-    ids = tf.pad(ids, [[0, 0], [1, 0]], constant_values=WORD_BEGIN)
+    ids = tf.pad(ids, [[0, 0], [1, 0]], constant_values=WORD_BEGIN)  # [N, 50]
     ids = tf.where(length > 0, ids, 0)
     return tf.reshape(ids, tf.concat([tf.shape(words), [MAX_CHARACTERS]], axis=0))
 

@@ -32,8 +32,8 @@ class HubELMo(tf.Module):
             `[N, n, d]`. Default: "elmo".
 
     Raises:
-        ValueError: The module lacks the output.
-        ImportError: The handle is a URL, and tensorflow-hub cannot be imported.
+        ValueError: If the module lacks the output.
+        ImportError: If the handle is a URL, and tensorflow-hub cannot be imported.
 
     Example:
         >>> from tfmrc.encoders import HubELMo

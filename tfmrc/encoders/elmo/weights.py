@@ -2,9 +2,11 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import keras
 import numpy as np
 
 from tfmrc.encoders.elmo.elmo import ELMo
@@ -62,11 +64,11 @@ def _sizes(path: Path) -> dict[str, Any]:
     }
 
 
-def _assign(layer: ELMo, file: Any) -> None:
+def _assign(layer: ELMo, file: Mapping[str, Any]) -> None:
     def read(name: str) -> np.ndarray:
         return np.asarray(file[name], np.float32)
 
-    def put(variable: Any, name: str) -> None:
+    def put(variable: keras.Variable, name: str) -> None:
         variable.assign(read(name))
 
     words = layer.words

@@ -92,7 +92,7 @@ def family_of_config(config: Mapping[str, Any]) -> str:
     """Returns the family that `model_type` names, or in old files `architectures`.
 
     Raises:
-        ValueError: There is no such family.
+        ValueError: If the family is unknown.
 
     Example:
         >>> from tfmrc.encoders.hugging_face.config import family_of_config
@@ -120,7 +120,7 @@ def encoder_config(
         path: str or path. The file, for errors. Default: "config.json".
 
     Raises:
-        ValueError: The file lacks a size, or describes an encoder with other arithmetic.
+        ValueError: If the file lacks a size, or describes an encoder with other arithmetic.
     """
     family = family_of_config(config)
     for name, value in {**_REQUIRED[""], **_REQUIRED.get(family, {})}.items():

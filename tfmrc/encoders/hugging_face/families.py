@@ -61,7 +61,7 @@ def family_of_backbone(class_name: str) -> str:
     """Returns the family of a KerasHub backbone class.
 
     Raises:
-        ValueError: The class belongs to no known family.
+        ValueError: If the class belongs to no known family.
 
     Example:
         >>> from tfmrc.encoders.hugging_face.families import family_of_backbone

@@ -25,8 +25,8 @@ def read_weights(folder: Path) -> dict[str, np.ndarray]:
     lists, or of `pytorch_model.bin`, which `tfmrc.encoders.read_state_dict` reads.
 
     Raises:
-        FileNotFoundError: There is none of these files.
-        ValueError: A file is damaged, or would run code.
+        FileNotFoundError: If none of these files exists.
+        ValueError: If a file is damaged, or would run code.
     """
     index = read_optional_json(folder / INDEX)
     if index:
@@ -59,7 +59,7 @@ def load_layer(
         **options: Arguments of `BackboneEncoder`.
 
     Raises:
-        ValueError: The encoder is not supported, or the weights do not fit.
+        ValueError: If the encoder is not supported, or the weights do not fit.
     """
     known = encoder_config(config, folder / "config.json")
     stated = {"activation": known.activation, "epsilon": known.epsilon}

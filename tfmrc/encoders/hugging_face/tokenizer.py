@@ -89,7 +89,7 @@ def special_tokens_of(folder: Path, facts: Family, pieces: Pieces) -> list[Json]
     `added_tokens.json`.
 
     Raises:
-        ValueError: `added_tokens.json` has tokens that `tokenizer.json` lacks.
+        ValueError: If `added_tokens.json` has tokens that `tokenizer.json` lacks.
     """
     further = read_optional_json(folder / ADDED_TOKENS)
     added = read_optional_json(folder / TOKENIZER).get("added_tokens")
@@ -214,6 +214,6 @@ def read_optional_json(path: Path) -> Json:
     """Returns the content of a JSON file; an empty dict if there is none.
 
     Raises:
-        ValueError: The file is damaged or holds another value.
+        ValueError: If the file is damaged or holds another value.
     """
     return read_json(path) if path.is_file() else {}

@@ -164,7 +164,7 @@ def assign_weights(layer: BackboneEncoder, arrays: Mapping[str, np.ndarray]) -> 
         arrays: dict from name to array, with or without the encoder's prefix, such as `bert.`.
 
     Raises:
-        ValueError: Weights are missing or unknown, or have a wrong shape.
+        ValueError: If weights are missing or unknown, or have a wrong shape.
     """
     family, prefix = layer.family, f"{FAMILIES[layer.family].prefix}."
     prefix = prefix if any(name.startswith(prefix) for name in arrays) else ""

@@ -5,9 +5,9 @@ import itertools
 import os
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -48,9 +48,9 @@ def load_word_vectors(
         `WordVectors`.
 
     Raises:
-        ValueError: A text file is damaged or not UTF-8, a line is not a word and its numbers, or there are fewer
+        ValueError: If a text file is damaged or not UTF-8, a line is not a word and its numbers, or there are fewer
             words than the first line states.
-        ImportError: gensim is not installed.
+        ImportError: If gensim is not installed.
 
     Example:
         >>> import pathlib, tempfile
@@ -80,7 +80,7 @@ def load_word_vectors(
 
 
 def _text(path: Path, packed: bool, wanted: set[str] | None, limit: int | None) -> WordVectors:
-    opener: Any = gzip.open if packed else open
+    opener: Callable[..., IO[str]] = gzip.open if packed else open
     numbers = array("f")
     keys: dict[str, int] = {}
     dim = stated = None

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tfmrc.ops.ids import NUM_SPECIAL
 from tfmrc.utils.files import replacing
@@ -87,7 +88,7 @@ class WordVectors:
         source: str. Origin of the vectors, for messages. Default: "vectors".
 
     Raises:
-        ValueError: `rows` is not a matrix of numbers that are finite in float32; or a word is
+        ValueError: If `rows` is not a matrix of numbers that are finite in float32; or a word is
             empty, contains a tab or a line break, or has a row that does not exist.
 
     Example:
@@ -105,7 +106,7 @@ class WordVectors:
     2017 (fastText).
     """
 
-    def __init__(self, rows: Any, keys: Mapping[str, int], source: str = "vectors"):
+    def __init__(self, rows: npt.ArrayLike, keys: Mapping[str, int], source: str = "vectors"):
         self.rows = np.asarray(rows, np.float32)
         self.keys = dict(keys)
         self.source = source
@@ -219,8 +220,8 @@ def set_vectors(
         The `Coverage` of the words with their own row, without special words.
 
     Raises:
-        ValueError: The widths of vectors and rows differ, the vectors lack a word of a shared row,
-            or the source is invalid (see `load_word_vectors`).
+        ValueError: If the widths of vectors and rows differ, the vectors lack a word of a shared
+            row, or the source is invalid (see `load_word_vectors`).
 
     Example:
         >>> import numpy as np
@@ -266,7 +267,7 @@ def set_vectors(
 
 
 def rows_from_subwords(
-    words: Sequence[str], subword_tokenizer: Callable[[Sequence[str]], Any], table: Any
+    words: Sequence[str], subword_tokenizer: Callable[[Sequence[str]], Any], table: npt.ArrayLike
 ) -> WordVectors:
     """Computes word vectors as the mean of a pretrained encoder's subword embeddings.
 

@@ -10,9 +10,10 @@ import tensorflow as tf
 
 from tfmrc.text import code_points as cp
 from tfmrc.text.lines import read_lines, write_lines
-from tfmrc.text.subwords.pieces import Pieces, Strings
+from tfmrc.text.subwords.pieces import Pieces
 from tfmrc.text.subwords.special_tokens import SpecialTokens
 from tfmrc.text.subwords.text_pieces import TextPieces, Words, cut_words
+from tfmrc.text.typing import TensorLike
 
 VOCABULARY_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"
@@ -37,7 +38,7 @@ class BytePairs(Pieces):
         unknown: str. Piece of a byte that is not in the vocabulary. Default: `"<unk>"`.
 
     Raises:
-        KeyError: A merge is not in the vocabulary.
+        KeyError: If a merge is not in the vocabulary.
 
     Example:
         >>> from tfmrc.text.subwords.byte_pairs import BytePairs
@@ -88,7 +89,7 @@ class BytePairs(Pieces):
                 default_value=self._no_rank,
             )
 
-    def cut(self, words: Strings, spaced: tf.Tensor | list[bool]) -> tf.RaggedTensor:
+    def cut(self, words: TensorLike, spaced: TensorLike) -> tf.RaggedTensor:
         texts = tf.strings.join([tf.where(spaced, " ", ""), tf.convert_to_tensor(words, tf.string)])
         return self.tokenize(texts, SpecialTokens()).ids
 
@@ -108,7 +109,7 @@ class BytePairs(Pieces):
         ends -= tf.gather(before, pieces.value_rowids())
         return pieces, pieces.with_values(ends - sizes), pieces.with_values(ends)
 
-    def tokenize(self, texts: Strings, special_tokens: SpecialTokens) -> TextPieces:
+    def tokenize(self, texts: TensorLike, special_tokens: SpecialTokens) -> TextPieces:
         """Returns the subwords of whole texts.
 
         The offsets of a piece leave out its spaces at both ends, and cover whole characters, even

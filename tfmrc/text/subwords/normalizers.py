@@ -23,7 +23,7 @@ def normalizers_of(config: Mapping[str, Any] | None) -> list[Step]:
         config: dict or None. The value in `tokenizer.json`.
 
     Raises:
-        ValueError: A component is not supported.
+        ValueError: If a component is not supported.
 
     Example:
         >>> from tfmrc.text.subwords.normalizers import normalizers_of

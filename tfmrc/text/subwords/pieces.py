@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self
 
 import tensorflow as tf
 
 from tfmrc.text.pickling import Pickled
 from tfmrc.text.subwords.special_tokens import SpecialTokens
 from tfmrc.text.subwords.text_pieces import TextPieces
-
-Strings: TypeAlias = tf.Tensor | list[str]
+from tfmrc.text.typing import TensorLike
 
 
 class Pieces(Pickled, tf.Module):
@@ -29,7 +28,7 @@ class Pieces(Pickled, tf.Module):
         self._ids = dict(ids)
         self._size = size
 
-    def cut(self, words: Strings, spaced: tf.Tensor | list[bool]) -> tf.RaggedTensor:
+    def cut(self, words: TensorLike, spaced: TensorLike) -> tf.RaggedTensor:
         """Splits words into pieces.
 
         Args:
@@ -41,7 +40,7 @@ class Pieces(Pickled, tf.Module):
         """
         raise NotImplementedError
 
-    def tokenize(self, texts: Strings, special_tokens: SpecialTokens) -> TextPieces:
+    def tokenize(self, texts: TensorLike, special_tokens: SpecialTokens) -> TextPieces:
         """Returns the subwords of whole texts.
 
         Args:
@@ -49,7 +48,7 @@ class Pieces(Pickled, tf.Module):
             special_tokens: `SpecialTokens`.
 
         Raises:
-            tf.errors.InvalidArgumentError: A text has combining marks that are not supported.
+            tf.errors.InvalidArgumentError: If a text has combining marks that are not supported.
         """
         raise NotImplementedError
 

@@ -65,7 +65,7 @@ class Precompiled:
         rules: dict from str to str, of `read_rules`.
 
     Raises:
-        ValueError: A rule is not followed here.
+        ValueError: If a rule is not supported.
 
     Example:
         >>> import tensorflow as tf
@@ -111,7 +111,7 @@ class Precompiled:
         """Returns the characters after replacement.
 
         Raises:
-            tf.errors.InvalidArgumentError: A cluster could be the end of a longer one.
+            tf.errors.InvalidArgumentError: If a cluster could be the end of a longer one.
         """
         rule, size = self._matches(characters)  # [M]
         counts = tf.where(size > 0, tf.gather(self._counts, rule), 0)

@@ -54,7 +54,7 @@ class SpecialTokens:
             False if missing). `UnigramPieces` finds a normalized token after normalization.
 
     Raises:
-        ValueError: Two tokens can overlap in a text.
+        ValueError: If two tokens can overlap in a text.
 
     Example:
         >>> from tfmrc.text.code_points import CodePoints

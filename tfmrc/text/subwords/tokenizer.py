@@ -11,11 +11,12 @@ import tensorflow as tf
 from tfmrc.text.layout import has_static_shapes, longest, parts_of_rows
 from tfmrc.text.pickling import Pickled
 from tfmrc.text.subwords.byte_pairs import BytePairs
-from tfmrc.text.subwords.pieces import Pieces, Strings
+from tfmrc.text.subwords.pieces import Pieces
 from tfmrc.text.subwords.special_tokens import SpecialTokens
 from tfmrc.text.subwords.text_pieces import TextPieces
 from tfmrc.text.subwords.unigram_pieces import UnigramPieces
 from tfmrc.text.subwords.word_pieces import WordPieces
+from tfmrc.text.typing import TensorLike
 
 CONFIG_FILE = "subwords.json"
 _KINDS: dict[str, type[Pieces]] = {
@@ -85,7 +86,7 @@ class SubwordTokenizer(Pickled, tf.Module):
             `tfmrc.text.subwords.special_tokens.SpecialTokens`. Default: (), none.
 
     Raises:
-        ValueError: `length` is too small for a text, or `overlap` is negative.
+        ValueError: If `length` is too small for a text, or `overlap` is negative.
 
     Example:
         >>> from tfmrc.text import SubwordTokenizer
@@ -135,7 +136,7 @@ class SubwordTokenizer(Pickled, tf.Module):
         """The special tokens that `tokenize` finds in texts."""
         return self._special.get_config()
 
-    def tokenize(self, texts: Strings) -> TextPieces:
+    def tokenize(self, texts: TensorLike) -> TextPieces:
         """Splits whole texts as Hugging Face's tokenizer does, with the characters of each piece.
 
         Args:
@@ -145,12 +146,12 @@ class SubwordTokenizer(Pickled, tf.Module):
             `tfmrc.text.subwords.text_pieces.TextPieces`.
 
         Raises:
-            tf.errors.InvalidArgumentError: A text has combining marks that are not supported (see
-                `tokenize` of the pieces).
+            tf.errors.InvalidArgumentError: If a text has combining marks that are not supported
+                (see `tokenize` of the pieces).
         """
         return self.pieces.tokenize(texts, self._special)
 
-    def cut(self, words: tf.Tensor | list[list[str]], spaced: tf.Tensor | None = None) -> Subwords:
+    def cut(self, words: TensorLike, spaced: tf.Tensor | None = None) -> Subwords:
         """Splits the words of texts into subwords.
 
         Each distinct word of a batch is split once. A word that the encoder's tokenizer removes,
@@ -339,6 +340,6 @@ def _power_of_two(count: tf.Tensor) -> tf.Tensor:
 
 
 def _ranges(first: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
-    """Stacks first position and count to int32 `[.., 2]`, zeros where there is no subword."""
+    """Stacks first position and count to int32 `[.., 2]`, zeros for a word without subwords."""
     count = tf.maximum(count, 0)
     return tf.stack([tf.where(count > 0, first, 0), count], axis=-1)

@@ -39,7 +39,8 @@ class Unigram:
         scores = np.array([score for _, score in vocabulary], np.float64)
         self._length = max(len(piece) for piece, _ in vocabulary)
         ids = {piece: index for index, (piece, _) in enumerate(vocabulary)}
-        # A trie: the nodes are the prefixes of pieces, and node 0 is the empty one.
+        # A trie: the nodes are the prefixes of pieces, and node 0 is the empty one. An edge is
+        # packed into one integer: that from node 3 by `a` (97) is `3 * 2 ** 21 + 97`.
         nodes: dict[str, int] = {"": 0}
         keys = []
         for piece in ids:
@@ -69,18 +70,20 @@ class Unigram:
         """
         codes, row = words.values, tf.cast(words.value_rowids(), tf.int32)
         lengths = tf.cast(words.row_lengths(), tf.int32)
-        ending = self._ending(codes, row)
-        ids = tf.gather(self._pieces, ending)
+        ending = self._ending(codes, row)  # [M, K]
+        ids = tf.gather(self._pieces, ending)  # -1 where the string is not a piece
         scores = tf.gather(self._scores, tf.maximum(ids, 0))
         # A character without a piece is unknown. Pieces of one character are in the last column.
         unknown = tf.where(ids[:, -1:] < 0, self._unknown_score, scores[:, -1:])
         scores = tf.where(ids >= 0, scores, -np.inf)
         scores = tf.concat([scores[:, :-1], unknown], axis=1)
         ids = tf.where(ids >= 0, ids, self._unknown_id)
-        sizes = self._best(scores, words.row_starts(), lengths)
+        sizes = self._best(scores, words.row_starts(), lengths)  # [M]
 
         # === Back from the ends of words: after n rounds, over 2^n - 1 pieces ===
-        first = tf.cast(words.row_starts(), tf.int32)
+        # `before` is the last character of the piece before the one that ends at a character; for
+        # `b|ab|cc` it is [-, 0, 0, 2, 3], and the path from the last character is 4, 3, 2, 0.
+        first = tf.cast(words.row_starts(), tf.int32)  # [U]
         starts = tf.range(tf.size(codes)) - sizes + 1
         is_first = starts == tf.gather(first, row)
         nowhere = tf.size(codes)
@@ -99,6 +102,7 @@ class Unigram:
             lambda before, _: tf.reduce_any(before < nowhere), step, (before, on_path)
         )
         on_path = on_path[:-1]
+        # The last and the first character of each piece, [P].
         ends = tf.cast(tf.where(on_path > 0)[:, 0], tf.int32)
         column = tf.shape(ids)[1] - tf.gather(sizes, ends)
         ids = tf.gather(tf.gather(ids, ends), column, batch_dims=1)
@@ -120,7 +124,7 @@ class Unigram:
     def _ending(self, codes: tf.Tensor, row: tf.Tensor) -> tf.Tensor:
         """Returns the trie nodes of the strings that end at each character, longest first.
 
-        int32 `[M, K]`; 0 where there is no such node.
+        int32 `[M, K]`; 0 where the trie has no such node.
         """
         size = tf.size(codes)
         node = tf.zeros([size], tf.int32)
@@ -155,6 +159,7 @@ class Unigram:
         longer = num_words - tf.searchsorted(
             tf.sort(lengths), tf.range(tf.reduce_max(tf.pad(lengths, [[0, 1]]))), side="right"
         )
+        # The best sums at the last K characters of each word, of which the first has none before.
         before = tf.concat(
             [
                 tf.fill([num_words, width - 1], tf.constant(-np.inf, tf.float64)),
@@ -165,7 +170,7 @@ class Unigram:
 
         def step(number, before, sizes):
             count = longer[number]
-            sums = before[:count] + tf.gather(scores, first[:count] + number)
+            sums = before[:count] + tf.gather(scores, first[:count] + number)  # [count, K]
             best = tf.argmax(sums, axis=1, output_type=tf.int32)
             score = tf.gather(sums, best, batch_dims=1)
             before = tf.concat([before[:count, 1:], score[:, None]], axis=1)

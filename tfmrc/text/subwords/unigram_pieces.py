@@ -11,10 +11,11 @@ import tensorflow as tf
 
 from tfmrc.text import code_points as cp
 from tfmrc.text.subwords.normalizers import normalizers_of
-from tfmrc.text.subwords.pieces import Pieces, Strings
+from tfmrc.text.subwords.pieces import Pieces
 from tfmrc.text.subwords.special_tokens import SpecialMatches, SpecialTokens
 from tfmrc.text.subwords.text_pieces import TextPieces, Words, cut_words
 from tfmrc.text.subwords.unigram import Unigram
+from tfmrc.text.typing import TensorLike
 from tfmrc.utils.optional import optional_import
 
 FILE_NAME = "unigram.json"
@@ -43,7 +44,7 @@ class UnigramPieces(Pieces):
             `WhitespaceSplit` and `Metaspace`. Default: None, `Metaspace`.
 
     Raises:
-        ValueError: A component is not supported.
+        ValueError: If a component is not supported.
 
     Example:
         >>> from tfmrc.text.subwords.unigram_pieces import UnigramPieces
@@ -99,7 +100,7 @@ class UnigramPieces(Pieces):
                 with the unknown piece at 3. Default: False.
 
         Raises:
-            ImportError: `sentencepiece` is missing.
+            ImportError: If `sentencepiece` is missing.
         """
         with optional_import("tfmrc[encoders]"):
             from sentencepiece import sentencepiece_model_pb2 as messages
@@ -119,14 +120,14 @@ class UnigramPieces(Pieces):
             steps.append({"type": "Precompiled", "precompiled_charsmap": encoded})
         return cls(vocabulary, unknown_id, {"type": "Sequence", "normalizers": steps})
 
-    def cut(self, words: Strings, spaced: tf.Tensor | list[bool]) -> tf.RaggedTensor:
+    def cut(self, words: TensorLike, spaced: TensorLike) -> tf.RaggedTensor:
         return self._tokenize(words, SpecialTokens(), spaced).ids
 
-    def tokenize(self, texts: Strings, special_tokens: SpecialTokens) -> TextPieces:
+    def tokenize(self, texts: TensorLike, special_tokens: SpecialTokens) -> TextPieces:
         return self._tokenize(texts, special_tokens, spaced=True)
 
     def _tokenize(
-        self, texts: Strings, special_tokens: SpecialTokens, spaced: tf.Tensor | list[bool] | bool
+        self, texts: TensorLike, special_tokens: SpecialTokens, spaced: TensorLike | bool
     ) -> TextPieces:
         """Returns the subwords of texts `[R]`; `spaced` `[R]`, whether a space precedes each."""
         text = cp.CodePoints.of(texts)
@@ -164,7 +165,7 @@ class UnigramPieces(Pieces):
     def _words(
         self,
         text: cp.CodePoints,
-        spaced: tf.Tensor | list[bool] | bool,
+        spaced: TensorLike | bool,
         points: tf.Tensor,
         source: tf.Tensor,
         part: tf.Tensor,

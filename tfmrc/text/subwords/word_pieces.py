@@ -12,9 +12,10 @@ import tensorflow_text as tf_text
 from tfmrc.text import code_points as cp
 from tfmrc.text.checks import checked
 from tfmrc.text.lines import read_lines, write_lines
-from tfmrc.text.subwords.pieces import Pieces, Strings
+from tfmrc.text.subwords.pieces import Pieces
 from tfmrc.text.subwords.special_tokens import SpecialTokens
 from tfmrc.text.subwords.text_pieces import TextPieces, Words, cut_words
+from tfmrc.text.typing import TensorLike
 
 FILE_NAME = "vocab.txt"
 OTHER, SPACE, SINGLE = range(3)  # a single character is a word
@@ -40,7 +41,7 @@ class WordPieces(Pieces):
         unknown: str. Piece of a word that cannot be split. Default: `"[UNK]"`.
 
     Raises:
-        ValueError: `unknown` is not in the vocabulary, or a piece occurs twice.
+        ValueError: If `unknown` is not in the vocabulary, or a piece occurs twice.
 
     Example:
         >>> from tfmrc.text.subwords.word_pieces import WordPieces
@@ -88,14 +89,14 @@ class WordPieces(Pieces):
                 max_bytes_per_word=4 * MAX_CHARACTERS,
             )
 
-    def cut(self, words: Strings, spaced: tf.Tensor | list[bool] | None = None) -> tf.RaggedTensor:
+    def cut(self, words: TensorLike, spaced: TensorLike | None = None) -> tf.RaggedTensor:
         """Splits words into pieces; BERT does not encode spaces.
 
         A word of which BERT's normalizer removes all characters has no piece.
         """
         return self._tokenize(cp.CodePoints.of(words), SpecialTokens()).ids
 
-    def tokenize(self, texts: Strings, special_tokens: SpecialTokens) -> TextPieces:
+    def tokenize(self, texts: TensorLike, special_tokens: SpecialTokens) -> TextPieces:
         text = cp.CodePoints.of(texts)
         return self._tokenize(
             self._check_marks(text) if self.strip_accents else text, special_tokens

@@ -1,11 +1,12 @@
 """Answer candidates for question generation, by graph operations."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import tensorflow as tf
 
 from tfmrc.text.code_points import neighbours
 from tfmrc.text.rows import row_of_values
+from tfmrc.text.typing import TensorLike
 from tfmrc.text.words.sentences import sentence_numbers
 from tfmrc.text.words.tokenizer import Tokenizer
 
@@ -29,7 +30,7 @@ class AnswerCandidates(NamedTuple):
     number: tf.Tensor
 
 
-def answer_candidates(tokenizer: Tokenizer, passages: Any, limit: int) -> AnswerCandidates:
+def answer_candidates(tokenizer: Tokenizer, passages: TensorLike, limit: int) -> AnswerCandidates:
     """Finds numbers and names: runs of numbers and capitalised words within a sentence.
 
     A capitalised word at the beginning of a sentence counts only if another one follows. There is

@@ -198,7 +198,7 @@ def _join_abbreviations(text: _Neighbourhood, joined: tf.Tensor) -> tf.Tensor:
     candidate = text.periods & text.before(text.letters) & ~joined & ~text.after(text.words)
     positions = tf.where(candidate & ~text.after(text.periods))[:, 0]
     width = ABBREVIATION_LENGTH + 1
-    window = positions[:, None] + tf.range(-width, 0, dtype=tf.int64)
+    window = positions[:, None] + tf.range(-width, 0, dtype=tf.int64)  # [P, width], before periods
     valid = window >= 0
     window = tf.maximum(window, 0)
     # To the left of the period, the word starts at the nearest character that begins a token.

@@ -1,11 +1,10 @@
 """Conversion of ids to words and of words to text, by graph operations."""
 
-from typing import Any
-
 import tensorflow as tf
 
 from tfmrc.ops.ids import BOS, EOS, PAD
 from tfmrc.text.code_points import neighbours
+from tfmrc.text.typing import TensorLike
 from tfmrc.text.vocabulary import Vocabulary
 
 # Whole tokens, as regular expressions of RE2.
@@ -23,7 +22,10 @@ _UNIT_OF_DEGREE = r"[CFK]"
 
 
 def words_of_ids(
-    ids: Any, source_words: Any, vocabulary: Vocabulary, generation_vocabulary_size: int
+    ids: TensorLike,
+    source_words: TensorLike,
+    vocabulary: Vocabulary,
+    generation_vocabulary_size: int,
 ) -> tf.Tensor:
     """Converts extended ids to words.
 
@@ -40,15 +42,15 @@ def words_of_ids(
     source_words = tf.convert_to_tensor(source_words, tf.string)
     shape = tf.shape(ids)
     size = generation_vocabulary_size
-    position = tf.clip_by_value(ids - size, 0, tf.shape(source_words)[1] - 1)
-    position = tf.reshape(position, [shape[0], tf.reduce_prod(shape[1:])])
+    position = tf.clip_by_value(ids - size, 0, tf.shape(source_words)[1] - 1)  # [B, …, T]
+    position = tf.reshape(position, [shape[0], tf.reduce_prod(shape[1:])])  # [B, all T]
     copied = tf.reshape(tf.gather(source_words, position, batch_dims=1), shape)
     words = tf.where(ids < size, vocabulary.words_of(ids), copied)
     ended = tf.cumsum(tf.cast(ids == EOS, tf.int32), axis=-1) > 0
     return tf.where(ended | (ids == PAD) | (ids == BOS), "", words)
 
 
-def join_words(words: Any) -> tf.Tensor:
+def join_words(words: TensorLike) -> tf.Tensor:
     """Joins words to text, with spaces where English has them.
 
     There is no space before closing marks and clitics, after opening marks and currency signs,
@@ -72,9 +74,9 @@ def join_words(words: Any) -> tf.Tensor:
     words = tf.convert_to_tensor(words, tf.string)
     shape = tf.shape(words)
     rows = tf.reduce_prod(shape[:-1])
-    words = tf.reshape(words, [rows, shape[-1]])
+    words = tf.reshape(words, [rows, shape[-1]])  # [R, T]
     selected = tf.where(words != "")
-    row, word = selected[:, 0], tf.gather_nd(words, selected)
+    row, word = selected[:, 0], tf.gather_nd(words, selected)  # [N], the words of all rows
 
     def match(pattern):
         return tf.strings.regex_full_match(word, pattern)
@@ -114,7 +116,7 @@ def _for_all(mask, row, rows):
 def _quotation(marks, row, rows):
     """Returns the masks of opening and closing marks, which alternate within each row."""
     counted = tf.cast(marks, tf.int32)
-    number = tf.cumsum(counted)
+    number = tf.cumsum(counted)  # [N], of the marks up to each word, over all rows
     before_row = tf.gather(tf.math.unsorted_segment_min(number - counted, row, rows), row)
     last = tf.gather(tf.math.unsorted_segment_max(number, row, rows), row)
     odd = (number - before_row) % 2 == 1

@@ -1,11 +1,10 @@
 """Sentence numbers of tokens, by graph operations."""
 
-from typing import Any
-
 import tensorflow as tf
 
 from tfmrc.text.code_points import neighbours
 from tfmrc.text.rows import row_of_values
+from tfmrc.text.typing import TensorLike
 from tfmrc.text.words.tokenizer import Tokens
 
 # Whole tokens, as regular expressions of RE2. Abbreviations are tokens with their period.
@@ -14,7 +13,7 @@ _CLOSES = r"""["'”’»)\]」』]+|''"""
 _CONTINUES = r"[\p{Ll},;:)\]].*"
 
 
-def sentence_numbers(texts: Any, tokens: Tokens) -> tf.Tensor:
+def sentence_numbers(texts: TensorLike, tokens: Tokens) -> tf.Tensor:
     """Returns the number of each token's sentence, counted over all texts.
 
     A sentence ends at `.`, `!`, `?` or `…` and following closing marks, before a token that does
@@ -38,7 +37,7 @@ def sentence_numbers(texts: Any, tokens: Tokens) -> tf.Tensor:
         >>> sentence_numbers(texts, tokens).numpy()
         array([0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    surface = tokens.surface.values
+    surface = tokens.surface.values  # [T], of all texts
     row = row_of_values(tokens.surface)
     starts, stops = tokens.starts.values, tokens.ends.values
     same_row = row == neighbours(row, -1, -1)
@@ -61,8 +60,8 @@ def _last(mask: tf.Tensor) -> tf.Tensor:
     return tf.gather(positions, tf.cumsum(tf.cast(mask, tf.int32)))
 
 
-def _lines_before(texts: Any, row: tf.Tensor, starts: tf.Tensor) -> tf.Tensor:
+def _lines_before(texts: TensorLike, row: tf.Tensor, starts: tf.Tensor) -> tf.Tensor:
     """Returns the number of line ends before each token, over all texts."""
-    decoded = tf.strings.unicode_decode(texts, "UTF-8")
+    decoded = tf.strings.unicode_decode(texts, "UTF-8")  # ragged [N, ..]
     ended = tf.pad(tf.cumsum(tf.cast(decoded.values == ord("\n"), tf.int32)), [[1, 0]])
     return tf.gather(ended, tf.gather(tf.cast(decoded.row_starts(), tf.int32), row) + starts)

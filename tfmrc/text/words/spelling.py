@@ -1,11 +1,11 @@
 """Character ids of words, by graph operations."""
 
-from typing import Any
-
 import tensorflow as tf
 
+from tfmrc.text.typing import TensorLike
 
-def character_ids(words: Any, length: int, num_characters: int) -> tf.Tensor:
+
+def character_ids(words: TensorLike, length: int, num_characters: int) -> tf.Tensor:
     """Returns character ids, `1 + code point mod (num_characters - 1)`, and 0 after the end.
 
     With `num_characters=256`, all ASCII and Latin-1 characters but one have distinct ids. Other

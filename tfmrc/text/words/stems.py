@@ -1,8 +1,8 @@
 """Light English stemming by graph operations."""
 
-from typing import Any
-
 import tensorflow as tf
+
+from tfmrc.text.typing import TensorLike
 
 # A letter but u and s; a character beyond ASCII counts as one.
 _BEFORE_S = r"[a-rtv-z]|[^\x00-\x7F]"
@@ -23,7 +23,7 @@ _RULES = (
 )
 
 
-def light_stems(words: Any) -> tf.Tensor:
+def light_stems(words: TensorLike) -> tf.Tensor:
     """Returns words without the endings of English inflection, for the comparison of words.
 
     Endings are removed by a few rules without a dictionary, so a stem need not be a word, and

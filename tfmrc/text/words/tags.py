@@ -13,7 +13,7 @@ class TagSet(tf.Module):
         names: sequence of str. Distinct names without spaces.
 
     Raises:
-        ValueError: A name is empty, contains a space or occurs twice.
+        ValueError: If a name is empty, contains a space or occurs twice.
 
     Example:
         >>> from tfmrc.text.words.tags import TagSet
@@ -61,7 +61,7 @@ def tags_of_words(tags: tf.Tensor, tokens: FlatTokens, name: str) -> tf.Tensor:
         string `[N]`.
 
     Raises:
-        tf.errors.InvalidArgumentError: The numbers of tags and words of a row differ.
+        tf.errors.InvalidArgumentError: If the numbers of tags and words of a row differ.
 
     Example:
         >>> from tfmrc.text import Tokenizer

@@ -87,7 +87,7 @@ class Example:
     group: str | None = None
 
     def __post_init__(self) -> None:
-        def keep(name: str, value: Any) -> None:
+        def keep(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
 
         keep("passages", _texts("passages", self.passages))
@@ -170,7 +170,7 @@ class Example:
         return cls(**{**record, "spans": [Span(*span) for span in record.get("spans", ())]})
 
 
-def short(value: Any) -> str:
+def short(value: object) -> str:
     """Returns the `repr` of a value for an error message, cut after 80 characters."""
     try:
         text = repr(value)

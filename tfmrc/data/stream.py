@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from tfmrc.data.example import Example
 from tfmrc.utils.files import replacing, user_path
 from tfmrc.utils.progress import WatchedFile
+
+if TYPE_CHECKING:
+    from tfmrc.data.formats.fields import RecordLocation
 
 OnError = Literal["raise", "skip"]
 Labels = Literal["all", "texts", "none"]
@@ -106,7 +109,7 @@ class Account:
         self.left_out: Counter[str] = Counter()
         self.notes: Counter[str] = Counter()
         self.errors: list[RecordError] = []
-        self.location: Any = None
+        self.location: RecordLocation | None = None
         self._new: list[RecordError] = []
 
     @property
@@ -217,7 +220,7 @@ class ExampleStream:
         for example in self.read(account):
             with account.checked():
                 if account.location is not None:
-                    _check(example, account, ids)
+                    _check(example, account.location, account.labels, ids)
                 yield from account.new_errors()
                 if account.only_labelled and not example.is_labelled:
                     account.leave_out(BLANK)
@@ -227,16 +230,16 @@ class ExampleStream:
         yield from account.new_errors()
 
 
-def _check(example: Example, account: Account, ids: set[int]) -> None:
+def _check(example: Example, location: "RecordLocation", labels: Labels, ids: set[int]) -> None:
     """Raises a `RecordError` for an example that is broken in any form."""
-    location, key = account.location, hash(example.id)
+    key = hash(example.id)
     if key in ids:
         location.id = location.place
         raise location.error(f"occurs twice. Received: {example.id!r}", "id")
     ids.add(key)
     if not example.question.strip():
         raise location.error(f"must not be blank. Received: {example.question!r}", "question")
-    if account.labels == "none" and not any(passage.strip() for passage in example.passages):
+    if labels == "none" and not any(passage.strip() for passage in example.passages):
         raise location.error(f"one must have text. Received: {example.passages!r}", "passages")
 
 

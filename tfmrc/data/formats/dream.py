@@ -100,7 +100,7 @@ def _passages(turns: list[str], size: int, most: int, account: Account) -> tuple
 def _example(
     name: str,
     group: str,
-    question: Any,
+    question: object,
     passages: tuple[str, ...],
     style: str,
     location: RecordLocation,

@@ -51,7 +51,7 @@ class RecordLocation:
         error.cells = self.cells
         return error
 
-    def name(self, value: Any) -> str:
+    def name(self, value: object) -> str:
         """Returns the id of the record: a text or a number; without one, the file and the row."""
         if not isinstance(value, str | int | float | None):
             raise self.error(f"must be a text or a number. Received: {short(value)}", "id")
@@ -76,7 +76,7 @@ class RecordLocation:
                 raise
             return self.example(**fields)
 
-    def get(self, record: Any, field: str) -> Any:
+    def get(self, record: object, field: str) -> Any:
         """Returns a required field of a record, which must be an object."""
         if not isinstance(record, dict):
             raise self.error(f"must be an object with {field!r}. Received: {short(record)}")
@@ -84,7 +84,7 @@ class RecordLocation:
             raise self.error("is missing", field)
         return record[field]
 
-    def text(self, record: Any, field: str, *, blank: bool = False) -> str:
+    def text(self, record: object, field: str, *, blank: bool = False) -> str:
         """Returns a string field, which must not be blank unless `blank` is True."""
         value = self.get(record, field)
         if not isinstance(value, str):
@@ -93,7 +93,7 @@ class RecordLocation:
             raise self.error(f"must not be blank. Received: {field}={value!r}", field)
         return value
 
-    def list(self, record: Any, field: str) -> list[Any]:
+    def list(self, record: object, field: str) -> list[Any]:
         """Returns a list field."""
         value = self.get(record, field)
         if not isinstance(value, list):

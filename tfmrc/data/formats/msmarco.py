@@ -1,6 +1,6 @@
 """MS MARCO QA: JSON lines of v2.1 and v1.1."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal
@@ -94,7 +94,7 @@ def read_msmarco(
     return ExampleStream(read, on_error)
 
 
-def _example(record: Any, location: RecordLocation, account: Account) -> Example:
+def _example(record: Mapping[str, Any], location: RecordLocation, account: Account) -> Example:
     query = location.text(record, "query")
     name = location.name(record.get("query_id"))
     location.record += f", query_id {name}"
@@ -118,7 +118,7 @@ def _example(record: Any, location: RecordLocation, account: Account) -> Example
 
 
 def _passages(
-    record: Any, location: RecordLocation, account: Account
+    record: Mapping[str, Any], location: RecordLocation, account: Account
 ) -> tuple[tuple[str, ...], list[Any]]:
     passages = location.list(record, "passages")
     if not passages:
@@ -130,7 +130,7 @@ def _passages(
 
 
 def _answers(
-    record: Any, location: RecordLocation, account: Account
+    record: Mapping[str, Any], location: RecordLocation, account: Account
 ) -> tuple[dict[str, tuple[str, ...]], bool | None]:
     if "answers" not in record:
         return {}, None
@@ -148,7 +148,7 @@ def _answers(
     return {}, False if all(t.strip() == NO_ANSWER for t in given) else None
 
 
-def _texts(record: Any, field: str, location: RecordLocation) -> list[str]:
+def _texts(record: Mapping[str, Any], field: str, location: RecordLocation) -> list[str]:
     value = record[field]
     if field == "wellFormedAnswers" and value == "[]":
         return []

@@ -178,7 +178,7 @@ def _relevance(row: Mapping[str, Any], location: RecordLocation) -> tuple[bool, 
     return tuple(_flag(flag, "relevance", location) for flag in flags)
 
 
-def _flag(value: Any, field: str, location: RecordLocation) -> bool:
+def _flag(value: object, field: str, location: RecordLocation) -> bool:
     """True and false, also as 1 and 0 or as a CSV file writes them."""
     result = _FLAGS.get(str(value).strip().lower().removesuffix(".0"))
     if result is None:
@@ -213,7 +213,7 @@ def _spans(
 
 
 def _span(
-    text: str, start: Any, passage: str, location: RecordLocation, account: Account
+    text: str, start: object, passage: str, location: RecordLocation, account: Account
 ) -> Span | None:
     """Returns the span of an answer; None if its position is unknown, or wrong and not needed."""
     first = whole(start)
@@ -233,7 +233,7 @@ def _span(
     return Span(0, first, first + len(text))
 
 
-def _is_whole(value: Any) -> bool:
+def _is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, time, timedelta
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
 from tfmrc.data.formats.csv_rows import named_cells
@@ -13,6 +13,9 @@ from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.stream import RecordError
 from tfmrc.utils.optional import optional_import
 from tfmrc.utils.progress import Progress
+
+if TYPE_CHECKING:
+    from openpyxl.cell import Cell
 
 LONGEST = 32_767
 """Most characters of a cell in Excel."""
@@ -58,7 +61,7 @@ def sheet_rows(path: str | PathLike[str]) -> Iterator[tuple[RecordLocation, dict
             yield location, named_cells(names, row, RecordLocation(path, "header"))
 
 
-def _shown(cell: Any) -> str | None:
+def _shown(cell: "Cell") -> str | None:
     """Returns the text that a sheet shows for a cell."""
     from openpyxl.utils.escape import unescape
 

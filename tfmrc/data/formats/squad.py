@@ -90,7 +90,7 @@ def _rows(
 
 
 def _questions(
-    paragraph: Any, where: RecordLocation, title: str, rows: Iterator[int]
+    paragraph: object, where: RecordLocation, title: str, rows: Iterator[int]
 ) -> Iterator[tuple[RecordLocation, RecordLocation, dict[str, Any]]]:
     context = where.text(paragraph, "context")
     for order, (qa, row) in enumerate(zip(where.list(paragraph, "qas"), rows, strict=False), 1):

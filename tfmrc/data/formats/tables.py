@@ -43,12 +43,12 @@ WRITTEN = ("passages", "answers", "answer_start", "spans", "relevance")  # may b
 SAVE_FRAME = "write a frame with lists by frame.to_json(path, orient='records', lines=True)"
 
 
-def _are_texts(value: Any) -> bool:
+def _are_texts(value: object) -> bool:
     """Returns True for a list of texts; one of other values among them is an error later."""
     return isinstance(value, list) and (not value or any(isinstance(v, str) for v in value))
 
 
-def _is_written(field: str, value: Any) -> bool:
+def _is_written(field: str, value: object) -> bool:
     """Returns True for a list or dict that a cell of the field may hold as text."""
     if field == "passages":
         return bool(value) and _are_texts(value)
@@ -227,7 +227,7 @@ def _rows(source: Any, account: Account, columns: Columns) -> Rows:
     return openers.get(suffix, _json)(source, account, columns)
 
 
-def _csv(path: Any, account: Account, columns: Columns) -> Rows:
+def _csv(path: str | PathLike[str], account: Account, columns: Columns) -> Rows:
     with open_text(path, newline="") as file:
         header = next(file, "")
         delimiter = "\t" if _suffix(path) == ".tsv" else _delimiter(header.rstrip("\r\n"))
@@ -243,12 +243,12 @@ def _delimiter(header: str) -> str:
     return ","
 
 
-def _json(path: Any, account: Account, columns: Columns) -> Rows:
+def _json(path: str | PathLike[str], account: Account, columns: Columns) -> Rows:
     question = (*NAMES["question"], *_names(columns.get("question")))
     return json_records(path, account, "row", question)
 
 
-def _excel(path: Any, account: Account, columns: Columns) -> Rows:
+def _excel(path: str | PathLike[str], account: Account, columns: Columns) -> Rows:
     return sheet_rows(path)
 
 
@@ -265,7 +265,7 @@ def field_columns(
     return _fields(row, columns, location, columns_optional, True, needed=("passages",))
 
 
-def _parquet(path: Any, account: Account, columns: Columns) -> Rows:
+def _parquet(path: str | PathLike[str], account: Account, columns: Columns) -> Rows:
     with optional_import("tfmrc[parquet]"):
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
@@ -287,7 +287,7 @@ def _parquet(path: Any, account: Account, columns: Columns) -> Rows:
         ) from error
 
 
-def _normalized(name: Any) -> str:
+def _normalized(name: object) -> str:
     """Returns the name of a column without the capitals and spaces of spreadsheets."""
     return str(name).strip().lower()
 

@@ -1,7 +1,7 @@
 """TriviaQA: questions with evidence documents."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -132,7 +132,7 @@ def _document(folder: Path, name: str) -> Path | None:
 class _Question:
     """A question of the file with its answer and aliases."""
 
-    def __init__(self, record: Any, location: RecordLocation) -> None:
+    def __init__(self, record: Mapping[str, Any], location: RecordLocation) -> None:
         self.id = location.text(record, "QuestionId")
         self.location = RecordLocation(location.path, f"QuestionId {self.id!r}")
         self.record = record

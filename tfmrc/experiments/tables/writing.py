@@ -93,7 +93,7 @@ def write_table(target: Path | None, rows: Iterable[dict[str, Any]], sort: bool)
             csv.writer(file, delimiter="\t" if target.suffix == ".tsv" else ",").writerows(table)
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: object) -> Any:
     if isinstance(value, RecordError):  # of a cell that could not be read
         return None
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value

@@ -29,7 +29,6 @@ from tfmrc import evaluation, experiments
 from tfmrc.data import records
 from tfmrc.evaluation.files.references import answer_references
 from tfmrc.experiments import run_folder
-from tfmrc.experiments.examples.alignment import align_answers
 from tfmrc.experiments.examples.sources import splits
 from tfmrc.experiments.examples.tags import Tags
 from tfmrc.experiments.loaded import open_model
@@ -133,9 +132,8 @@ def _train(
     if preprocessor.annotations:
         path = run_folder.shared_file(ours.folder, run_folder.TAGS)
         annotate = Tags.open(experiment.tagger, path).cache.annotate(preprocessor.annotations)
-    examples, _ = align_answers(
-        preprocessor, list(records(part.train, experiment.styles)), annotate
-    )
+    given = records(part.train, experiment.styles)
+    examples = [record for record in given if record.example.span_of(record.answer) is not None]
     size = experiment.training.batch_size
     settings = public_san.Settings(
         batch_size=size,

@@ -9,7 +9,8 @@ from tfmrc.data import Example, ExampleStream, read_file, write_examples
 from tfmrc.data.formats.registry import register_format
 from tfmrc.experiments import from_mapping, prepare
 from tfmrc.experiments.examples.rows import row_digest, trained_rows
-from tfmrc.experiments.plan import plan_of
+from tfmrc.experiments.examples.sources import splits
+from tfmrc.experiments.plan import Plan, plan_of
 from tfmrc.experiments.scoring import evaluation_sets
 from tfmrc.experiments.settings import changed
 
@@ -216,3 +217,18 @@ def test_a_file_is_read_once_unless_it_is_streamed(tmp_path, settings, passes):
     chosen = changed(experiment(), {"sources.0.format": "counted", **settings})
     prepare(changed(chosen, {"sources.0.test": None}), tmp_path, tmp_path / "run")
     assert len(opened) == passes
+
+
+def test_each_source_has_its_own_nearest_spans(tmp_path):
+    free = [replace(example, answers={"short": ("Ann walks",)}) for example in examples(40)]
+    write_examples(tmp_path / "a.jsonl", free)
+    write_examples(tmp_path / "b.jsonl", [replace(e, passages=("Did Ann?",)) for e in free])
+    one, two = (
+        {"format": "examples", "styles": ["short"], "train": name, "spans": "best"}
+        for name in ("a.jsonl", "b.jsonl")
+    )
+    found = prepare(changed(experiment(), {"sources": [one, two]}), tmp_path, tmp_path / "run")
+    assert [source["spans"]["with_a_span"] for source in found["sources"]] == [40, 40]
+    plan = Plan(changed(experiment(), {"sources": [one, two]}), tmp_path / "run", data=tmp_path)
+    starts = [{example.spans[0].start for example in part.train} for part in splits(plan)]
+    assert starts == [{0}, {4}]

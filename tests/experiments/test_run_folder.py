@@ -60,7 +60,7 @@ def test_other_settings_are_named_and_fresh_drops_the_run(tmp_path):
         assert not (folder / "log.csv").exists()
 
 
-PREPARED = ("inputs.json", "data.json", "vocabulary.txt", "spans.jsonl.gz", "ids/train.txt")
+PREPARED = ("inputs.json", "data.json", "vocabulary.txt", "spans-1.jsonl.gz", "ids/train.txt")
 
 
 def refused(folder: Path, *more: str) -> Path:
@@ -194,12 +194,6 @@ def test_a_second_process_is_refused_and_a_killed_one_frees_the_folder(tmp_path)
     assert not folder.exists() and (tmp_path / "grid.old-1" / "a-1" / "log.csv").exists()
 
 
-def test_a_full_disk_is_said_before_anything_is_written(tmp_path):
-    folders.check_room(tmp_path, 1, "training")
-    with pytest.raises(OSError, match="training takes .* MiB, and .* MiB are free"):
-        folders.check_room(tmp_path, 2**60, "training")
-
-
 def test_a_changed_or_missing_file_is_named(tmp_path):
     (tmp_path / "b").mkdir()
     one, two = tmp_path / "train.json", tmp_path / "b" / "train.json"
@@ -216,16 +210,11 @@ def test_a_changed_or_missing_file_is_named(tmp_path):
         folders.check_unchanged(noted, folders.describe_inputs([one]), tmp_path)
 
 
-def test_files_of_equal_names_in_folders_of_equal_names(tmp_path):
+def test_files_of_equal_names_are_told_apart_by_their_folders(tmp_path):
     files = [tmp_path / language / "v2" / "train.json" for language in ("de", "en", "fr")]
     for file in files:
         file.parent.mkdir(parents=True)
         file.write_text(str(file))
     noted = folders.describe_inputs(files)
     assert list(noted) == ["train.json", "v2/train.json", "fr/v2/train.json"]
-    for file, name in zip(files, noted, strict=True):
-        before = file.read_text()
-        file.write_text("other questions")
-        with pytest.raises(ValueError, match=f"Received: {name}: 15 bytes"):
-            folders.check_unchanged(noted, folders.describe_inputs(files), tmp_path)
-        file.write_text(before)
+    assert len({facts["sha256"] for facts in noted.values()}) == 3

@@ -67,7 +67,7 @@ def test_spans_stand_for_answers(folder, capsys):
     # "Old Tamsin" against "It was old Tamsin .": both words of 2 and of 5, beta 1.2.
     score = (1 + 1.44) * 1 * 0.4 / (0.4 + 1.44 * 1)
     assert f"nearest spans: {100 * score:.2f}" in said
-    file = folder / "run" / "spans.jsonl.gz"
+    file = folder / "run" / "spans-1.jsonl.gz"
     examples = list(data.read_examples(file))
     assert [e.answers["qa"] for e in examples] == [("Old Tamsin",)] * 10
     assert all(e.span_text(e.spans[0]) == "Old Tamsin" for e in examples)
@@ -85,7 +85,7 @@ def test_the_best_span_of_all_passages_by_probability_and_relevance(folder):
     found = read_predictions(own / "evaluation" / "1-dev-qa" / "predictions-answer.jsonl")
     counts = json.loads((folder / "run" / "data.json").read_text())["sources"][0]
     assert counts["train"]["examples"] + counts["validation"]["examples"] == 10
-    chosen = data.read_examples(folder / "run" / "spans.jsonl.gz")
+    chosen = data.read_examples(folder / "run" / "spans-1.jsonl.gz")
     train, _ = data.split_by_group(chosen, 0.3, 1)
     ranker = TfIdfRanker(example.passages[0] for example in train)
     predictor = Predictor.load(own / "predictor")

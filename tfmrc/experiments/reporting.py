@@ -63,7 +63,7 @@ def training_details(experiment: Experiment, trained: Sequence[Plan]) -> dict[st
         "Encoder": ", ".join(f"{name} {value}" for name, value in experiment.encoder.items()),
         "Word vectors": _vectors(experiment, facts[0]),
         "Contextual embedding": experiment.contextual.describe(),
-        "Training answers without a usable span": _without_a_span(facts[0].get("alignment")),
+        "Training examples without a usable span": _without_a_span(facts[0]),
         "Machine": "; ".join(sorted({summary(f["machine"]) for f in facts})),
         "Versions": ", ".join(f"{k} {v}" for k, v in facts[0]["machine"]["versions"].items()),
     }
@@ -89,10 +89,9 @@ def _vectors(experiment: Experiment, facts: Mapping[str, Any]) -> str:
     return f"{Path(vectors).name}, for {share:.1%} of the words"
 
 
-def _without_a_span(counts: Mapping[str, int] | None) -> str:
-    if counts is None:
-        return ""
-    return f"{counts['without_a_span']:,} of {sum(counts.values()):,} (left out)"
+def _without_a_span(facts: Mapping[str, Any]) -> str:
+    count = facts.get("without_a_span")
+    return "" if count is None else f"{count:,} of {facts['examples']:,} (left out)"
 
 
 def paper_figures(systems: Iterable[str], data: str) -> dict[str, dict[str, float]]:

@@ -1,7 +1,6 @@
 """The folder of a run: its files, its marker, its lock, and the check of its settings."""
 
 import json
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import count, islice
@@ -21,7 +20,7 @@ DATA = "data.json"
 VOCABULARY = "vocabulary.txt"
 VOCABULARY_IDS = "vocabulary.ids.tsv"
 TAGS = "tags.jsonl"
-SPANS = "spans.jsonl.gz"
+SPANS = "spans-{}.jsonl.gz"  # of a source, by its number from 1
 HELD_OUT = "held_out.csv"
 TRAINED_ROWS = "trained_rows.txt"
 IDS = "ids"
@@ -30,7 +29,7 @@ TRAINING = "training.json"
 PREDICTOR = "predictor"
 EVALUATION = "evaluation"
 
-_PREPARED = (INPUTS, DATA, VOCABULARY, VOCABULARY_IDS, SPANS, HELD_OUT, TRAINED_ROWS)
+_PREPARED = (INPUTS, DATA, VOCABULARY, VOCABULARY_IDS, HELD_OUT, TRAINED_ROWS)
 _TRAINED = (LOG, TRAINING, PREDICTOR, EVALUATION, "best.weights.h5", "checkpoints", "tensorboard")
 _KIND = "tfmrc run"
 _OLD = ".old-"
@@ -162,8 +161,8 @@ def _begin_again(experiment: Experiment, folder: Path) -> None:
 
 def drop_prepared(folder: Path) -> None:
     """Removes the files that `prepare` wrote, by their names; the tags of texts stay."""
-    for name in _PREPARED:
-        (folder / name).unlink(missing_ok=True)
+    for path in (*(folder / name for name in _PREPARED), *folder.glob(SPANS.format("*"))):
+        path.unlink(missing_ok=True)
 
 
 def trained_folder(name: str | Path) -> Path | None:
@@ -298,17 +297,3 @@ def read_json(path: Path, made_by: str) -> Any:
     if not path.is_file():
         raise ValueError(f"{path} does not exist: `tfmrc {made_by}` creates it.")
     return json.loads(path.read_text(encoding="utf-8"))
-
-
-def check_room(folder: Path, size: int, what: str) -> None:
-    """Raises an OSError if the disk of a folder has less than `size` bytes of free space."""
-    free = shutil.disk_usage(folder).free
-    if free < size:
-        raise OSError(
-            f"The disk is full: {what} takes {_megabytes(size)}, and {_megabytes(free)} are free "
-            f"at {folder}. Make room and run the same command again."
-        )
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 2**20:,.1f} MiB"

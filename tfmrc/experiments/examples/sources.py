@@ -154,7 +154,8 @@ def _training_examples(plan: Plan, source: Source, file: SourceFile | None) -> E
         return () if file is None else file.examples
 
     def read() -> Examples:
-        written = folders.shared_file(plan.folder, folders.SPANS)
+        number = plan.experiment.sources.index(source) + 1
+        written = folders.shared_file(plan.folder, folders.SPANS.format(number))
         if source.spans == "best" and written.is_file():
             return read_examples(written)
         return with_spans(file.examples, source)

@@ -117,23 +117,14 @@ def prepare_in(plan: Plan) -> Prepared:
 
 
 def _find_spans(prepared: Prepared) -> dict[int, dict[str, Any]]:
-    """Writes the spans of the source that needs them; returns facts by index of the source."""
-    plan = prepared.plan
-    chosen = [
-        number
-        for number, source in enumerate(plan.experiment.sources)
-        if source.spans == "best" and source.train is not None
-    ]
-    if len(chosen) > 1:
-        raise ValueError(
-            "One source can have `spans: best`. "
-            f"Received: {', '.join(f'sources.{number}.spans=best' for number in chosen)}"
-        )
+    """Writes the spans of the sources that need them; returns facts by index of the source."""
+    plan, facts = prepared.plan, {}
     longest = plan.experiment.preprocessor.get("answer_length", MAX_LENGTH)
-    path, facts = plan.folder / folders.SPANS, {}
-    for number in chosen:
-        part = prepared.sources[number]
-        facts[number] = write_spans(path, part.files[0].examples, part.source.styles[0], longest)
+    for number, part in enumerate(prepared.sources):
+        if part.source.spans == "best" and part.source.train is not None:
+            path = plan.folder / folders.SPANS.format(number + 1)
+            rows, style = part.files[0].examples, part.source.styles[0]
+            facts[number] = write_spans(path, rows, style, longest)
     return facts
 
 
@@ -143,9 +134,8 @@ def _vocabulary(plan: Plan, examples: Iterable[Example]) -> text.Vocabulary:
     if plan.start is not None:
         for _ in examples:  # counts them
             continue
-        vocabulary: text.Vocabulary = plan.classes.predictor.load(
-            plan.start
-        ).preprocessor.vocabulary
+        start = plan.classes.predictor.load(plan.start)
+        vocabulary: text.Vocabulary = start.preprocessor.vocabulary
         return vocabulary
     vectors = None
     if settings.all_vector_words:

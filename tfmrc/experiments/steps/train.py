@@ -16,7 +16,6 @@ from tfmrc.data import TrainingExample, make_dataset, padding_share, records
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.building.parts import Parts, build_parts, compile_model
 from tfmrc.experiments.environment import machine, summary
-from tfmrc.experiments.examples.alignment import align_answers
 from tfmrc.experiments.examples.mixed import Mixed
 from tfmrc.experiments.examples.sources import Splits, splits
 from tfmrc.experiments.plan import Plan, members, plan_of
@@ -32,10 +31,6 @@ from tfmrc.training.distribution.hosts import (
 )
 from tfmrc.utils import keras_private
 from tfmrc.utils.memory import peak_memory
-
-# Copies of the weights that a run may have on the disk at a time: three checkpoints with moments
-# and averages, the best weights and the predictor, the last two with their temporary files.
-COPIES = 16
 
 _TIME_LIMIT = "time limit"
 
@@ -193,12 +188,14 @@ def training_data(plan: Plan, prepared: Prepared, parts: Parts, sources: list[Sp
     Raises:
         ValueError: If there are none, or the steps do not end with an evaluation.
     """
-    settings = plan.experiment.training
     examples, size = _training_records(plan, prepared, sources)
     facts: dict[str, Any] = {"examples": size}
     if hasattr(parts.preprocessor, "align") and isinstance(examples, list):
-        located, facts["alignment"] = align_answers(parts.preprocessor, examples, parts.annotate)
-        if settings.teacher is None:  # which examples without a label learn from, too
+        located = [r for r in examples if r.example.span_of(r.answer) is not None]
+        lost = facts["without_a_span"] = size - len(located)
+        lines = f"Training examples without a usable span: {lost:,} of {size:,} (left out)"
+        print(lines, flush=True)
+        if plan.experiment.training.teacher is None:  # examples without a label learn from it, too
             examples, size = located, len(located)
     validation = [
         record for part in sources for record in records(part.validation, part.source.styles)
@@ -259,7 +256,6 @@ def fit(plan: Plan, parts: Parts, data: Data, model: keras.Model) -> dict[str, A
             "`training.max_minutes` needs a single host; several train `training.steps` steps. "
             f"Received: training.max_minutes={settings.max_minutes}"
         )
-    folders.check_room(folder, COPIES * 4 * model.count_params(), "training")
     callbacks = training.callbacks(
         folder,
         ema_weights=has_averages(model),

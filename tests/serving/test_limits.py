@@ -77,6 +77,10 @@ def grpc_code(server, texts=("a",), timeout=TIMEOUT, metadata=(), **inputs):
         return tf.make_ndarray(reply.outputs["text"]).tolist()
 
 
+def access_log(caplog):
+    return [json.loads(r.message) for r in caplog.records if r.name == "tfmrc.serving.access"]
+
+
 def test_large_requests_are_refused_by_both_protocols(server):
     said = "`text` must have at most 40 elements, padding included. Received: 41"
     assert grpc_code(server, ["x"] * 41) == ("INVALID_ARGUMENT", said)
@@ -176,7 +180,7 @@ def test_a_request_whose_client_has_left_is_cancelled(models, caplog):
         wait_until(lambda: server.service.running == 0)
         gate.open()
         assert post(server).status_code == 200
-    lines = [json.loads(r.message) for r in caplog.records if r.name == "tfmrc.serving.access"]
+    lines = access_log(caplog)
     assert [each["status"] for each in lines if each["protocol"] == "REST"] == [499, 200]
 
 
@@ -279,30 +283,21 @@ def guarded(models):
 
 def test_a_key_is_needed_for_everything_but_the_page_and_health(guarded):
     with httpx.Client(base_url=guarded.url, timeout=TIMEOUT) as http_client:
+        bearer = {"Authorization": f"Bearer {KEY}"}
         for headers, status in (
             ({}, 401),
             ({"X-API-Key": "wrong"}, 401),
             ({"X-API-Key": KEY}, 200),
-            ({"Authorization": f"Bearer {KEY}"}, 200),
-            ({"Authorization": f"Bearer {KEY}", "Origin": "https://x.example"}, 403),
+            (bearer, 200),
+            ({**bearer, "Origin": "https://x.example"}, 403),
         ):
-            body = {"inputs": ["a"]}
-            reply = http_client.post("/v1/models/echo:predict", json=body, headers=headers)
-            assert reply.status_code == status, headers
-        for path, status in (
-            ("/", 200),
-            ("/healthz", 200),
-            ("/v1/models", 401),
-            ("/v1/models/echo", 401),
-            ("/monitoring/prometheus/metrics", 401),
-        ):
+            assert post(guarded, headers=headers).status_code == status, headers
+        for path, status in {"/": 200, "/healthz": 200, "/v1/models": 401, "/v1/models/echo": 401,
+                             "/monitoring/prometheus/metrics": 401}.items():  # fmt: skip
             assert http_client.get(path).status_code == status, path
-    for metadata, code in (
-        ([], "UNAUTHENTICATED"),
-        ([("authorization", "Bearer x")], "UNAUTHENTICATED"),
-        ([("x-api-key", KEY)], b"a!"),
-    ):
-        assert grpc_code(guarded, metadata=metadata)[0] == code
+    assert grpc_code(guarded)[0] == "UNAUTHENTICATED"
+    assert grpc_code(guarded, metadata=[("authorization", "Bearer x")])[0] == "UNAUTHENTICATED"
+    assert grpc_code(guarded, metadata=[("x-api-key", KEY)])[0] == b"a!"
     with Client("echo", guarded.url, api_key=KEY, timeout=TIMEOUT) as client:
         assert client.run({"text": ["a"]})["version"] == [1]
 
@@ -315,13 +310,8 @@ def test_pages_of_other_sites_and_other_names_are_refused(server):
     reply = post(server, headers={"Origin": server.url})
     assert reply.status_code == 200
     assert not [name for name in reply.headers if name.startswith("access-control")]
-    for host, status in (
-        ("localhost:1", 200),
-        ("[::1]", 200),
-        ("other.example", 403),
-        ("[a", 403),
-        ("", 403),
-    ):
+    hosts = {"localhost:1": 200, "[::1]": 200, "other.example": 403, "[a": 403, "": 403}
+    for host, status in hosts.items():
         headers = {"Host": host, "Origin": f"http://{host}"}
         assert post(server, headers=headers).status_code == status, host
     assert httpx.get(f"{server.url}/healthz", headers={"Host": "10.0.0.7"}).status_code == 200
@@ -406,7 +396,7 @@ def test_the_log_has_no_texts(server, caplog, monkeypatch):
         assert post(server, [secret]).json() == {"error": "The server failed with RuntimeError."}
         assert grpc_code(server, [secret])[0] == "INTERNAL"
     assert "RuntimeError at " in caplog.text and secret not in caplog.text
-    lines = [json.loads(r.message) for r in caplog.records if r.name == "tfmrc.serving.access"]
+    lines = access_log(caplog)
     assert [(each["protocol"], each["method"], each["status"]) for each in lines] == [
         ("REST", "predict", 200),
         ("REST", "predict", 400),

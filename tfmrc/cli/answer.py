@@ -1,10 +1,13 @@
 """Answer one question.
 
+The answer comes from passages, or from an index of documents that `tfmrc index` has made.
 Without a model the ready reader answers (English; `pip install tfmrc[minilm]`). An export needs
 TensorFlow and no model code. The key of a server is read from the variable TFMRC_API_KEY.
 """
 
+import os
 from argparse import ArgumentParser, Namespace
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,19 @@ from tfmrc.utils.pipes import print_json, print_text
 def add_arguments(parser: ArgumentParser) -> None:
     asking.add_model(parser, "masque", default="ready")
     parser.add_argument("--question", type=utf8, required=True, help="the question")
-    asking.add_passage(parser, "append")
+    sources = asking.add_passage(parser, "append")
+    sources.add_argument(
+        "--documents",
+        metavar="FILE",
+        type=os.path.expanduser,
+        help="an index of documents; the answer comes with its place",
+    )
+    parser.add_argument(
+        "--num-passages",
+        type=int,
+        metavar="N",
+        help="with --documents: how many passages are read; default: 10",
+    )
     parser.add_argument("--style", help="a style of the model; default: the first one")
     parser.add_argument(
         "--html", metavar="FILE", help="write a page that shows the source of each word"
@@ -24,16 +39,37 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    with asking.loaded(options.model, options.option) as (predictor, search):
-        answer = predictor.answer(
-            question=options.question, passages=options.passage, style=options.style, **search
-        )
+    if options.documents is not None:
+        answer: Any = _from_documents(options)
+    elif options.num_passages is not None:
+        raise ValueError("--num-passages is for an index: --documents FILE")
+    else:
+        with asking.loaded(options.model, options.option) as (predictor, search):
+            answer = predictor.answer(
+                question=options.question, passages=options.passage, style=options.style, **search
+            )
     if options.json:
         print_json(answer.to_json())
     else:
         print_text(answer.describe())
     if options.html is not None:
         _write_page(answer, options)
+
+
+def _from_documents(options: Namespace) -> Any:
+    from tfmrc import documents
+
+    if options.html is not None:
+        raise ValueError(f"A page shows passages: give --passage. Received: --html {options.html}")
+    number = options.num_passages
+    chosen = {} if number is None else {"num_passages": number}
+    with (
+        closing(documents.open_store(options.documents)) as store,
+        asking.loaded(options.model, options.option) as (predictor, search),
+    ):
+        return documents.DocumentCollection(store, predictor).answer(
+            question=options.question, style=options.style, **chosen, **search
+        )
 
 
 def _write_page(answer: Any, options: Namespace) -> None:

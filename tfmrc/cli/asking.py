@@ -24,8 +24,12 @@ def add_model(parser: ArgumentParser, name: str, default: str | None = None) -> 
     add_imports(parser)
 
 
-def add_passage(parser: ArgumentParser, action: str = "store") -> None:
-    """Adds `--passage` and `--passage-file`; with the action `append` both may be repeated."""
+def add_passage(parser: ArgumentParser, action: str = "store") -> Any:
+    """Adds `--passage` and `--passage-file`; with the action `append` both may be repeated.
+
+    Returns:
+        The group of arguments of which one is required.
+    """
     group = parser.add_mutually_exclusive_group(required=True)
     for name, kind, metavar, what in (
         ("--passage", passage, "TEXT", "a passage"),
@@ -35,6 +39,7 @@ def add_passage(parser: ArgumentParser, action: str = "store") -> None:
         group.add_argument(
             name, type=kind, action=action, dest="passage", metavar=metavar, help=what + note
         )
+    return group
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from tfmrc.cli import (
     compare,
     evaluate,
     export,
+    index,
     init,
     predict,
     prepare,
@@ -45,13 +46,14 @@ COMMANDS: dict[str, list[tuple[ModuleType, str]]] = {
     ],
     "Use": [
         (answer, "MODEL"),
+        (index, "FOLDER"),
         (ask, "MODEL"),
         (export, "RUN"),
         (serve, "FOLDER"),
         (verify, "FOLDER"),
     ],
 }
-WITHOUT_TENSORFLOW = (score, compare)
+WITHOUT_TENSORFLOW = (score, compare, index)
 
 ABOUT = "Machine reading with Keras: train a model, score it, export it, ask it.\n"
 WORDS = """

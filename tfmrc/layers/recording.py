@@ -7,6 +7,8 @@ from typing import Any
 
 import keras
 
+from tfmrc.ops.typing import Tensor
+
 __all__ = ["record", "recording", "symbols_found"]
 
 _found: ContextVar[dict[str, Any] | None] = ContextVar("found", default=None)
@@ -37,7 +39,7 @@ def recording() -> Iterator[dict[str, Any]]:
         _found.reset(token)
 
 
-def record(name: str, value: Any) -> Any:
+def record(name: str, value: Tensor) -> Tensor:
     """Returns a value, and hands it to `recording` if that is active."""
     found = _found.get()
     if found is not None:

@@ -560,10 +560,10 @@ class _NoteTrained(keras.callbacks.Callback):
         super().__init__()
         self._noted = model  # on JAX `self.model` writes the state to the variables
 
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_train_batch_end(self, batch: int, logs: dict[str, float] | None = None) -> None:
         self._noted._note_trained({name: [value] for name, value in (logs or {}).items()})
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: dict[str, float] | None = None) -> None:
         count = int(self.model._impossible.total + 0)  # the sum over replicas
         if count:
             warnings.warn(

@@ -213,7 +213,7 @@ class DAANet(Model):
         encoder_use: Literal["embedding", "contextual"] = "embedding",
         reading: Literal["joint", "separate"] = "joint",
         name: str = "daanet",
-        dtype: Any = None,
+        dtype: str | keras.DTypePolicy | None = None,
     ):
         if not tasks or not set(tasks) <= set(TASKS):
             raise ValueError(f"`tasks` holds some of {TASKS}. Received: tasks={tasks!r}")

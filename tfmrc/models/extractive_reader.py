@@ -59,7 +59,7 @@ class ExtractiveReader(Model):
         dropout: float = 0.1,
         seed: int | None = None,
         name: str = "extractive_reader",
-        dtype: Any = None,
+        dtype: str | keras.DTypePolicy | None = None,
     ):
         self.encoder = layer_of(encoder)
         self.answer_module = self.build_answer_module()

@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import keras
+
 from tfmrc.utils import keras_private
 
 __all__ = ["set_trainable_flags", "trainable_flags"]
 
 
-def trainable_flags(model: Any) -> dict[str, bool]:
+def trainable_flags(model: keras.Model) -> dict[str, bool]:
     """Returns `trainable` of every layer for which it differs from the layer that holds it.
 
     Args:
@@ -30,7 +32,7 @@ def trainable_flags(model: Any) -> dict[str, bool]:
     """
     flags: dict[str, bool] = {}
 
-    def visit(layer: Any, path: str, inherited: bool) -> None:
+    def visit(layer: keras.layers.Layer, path: str, inherited: bool) -> None:
         if layer.trainable != inherited:
             flags[path] = layer.trainable
         for name, sublayer in _named(layer):
@@ -40,7 +42,7 @@ def trainable_flags(model: Any) -> dict[str, bool]:
     return flags
 
 
-def set_trainable_flags(model: Any, flags: Mapping[str, bool]) -> None:
+def set_trainable_flags(model: keras.Model, flags: Mapping[str, bool]) -> None:
     """Sets `trainable` of a model's layers to the flags that `trainable_flags` returned.
 
     Args:
@@ -52,7 +54,7 @@ def set_trainable_flags(model: Any, flags: Mapping[str, bool]) -> None:
     """
     unknown = set(flags)
 
-    def visit(layer: Any, path: str) -> None:
+    def visit(layer: keras.layers.Layer, path: str) -> None:
         if path in flags:
             layer.trainable = flags[path]  # also sets its sublayers, which are visited afterwards
             unknown.discard(path)
@@ -67,7 +69,7 @@ def set_trainable_flags(model: Any, flags: Mapping[str, bool]) -> None:
         )
 
 
-def _named(layer: Any) -> Iterator[tuple[str, Any]]:
+def _named(layer: keras.layers.Layer) -> Iterator[tuple[str, Any]]:
     """Yields the sublayers of a layer under names that are the same in every process."""
     counts: dict[str, int] = {}
     for sublayer in keras_private.sublayers(layer):

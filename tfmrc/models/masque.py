@@ -235,7 +235,7 @@ class Masque(GenerationMixin, Model):
         initializer_stddev: float = 0.02,
         seed: int | None = None,
         name: str = "masque",
-        dtype: Any = None,
+        dtype: str | keras.DTypePolicy | None = None,
     ):
         check_contextual(encoder, contextual_embedding)
         self.num_passages, self.num_styles = num_passages, num_styles

@@ -152,7 +152,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         encoder: Any = None,
         encoder_use: Literal["embedding", "contextual"] = "embedding",
         name: str = "maxout_pointer_qg",
-        dtype: Any = None,
+        dtype: str | keras.DTypePolicy | None = None,
     ):
         if not attention and (copy or self_attention or coverage):
             raise ValueError(

@@ -1,7 +1,6 @@
 """Checks of replaced parts of a model, on a small batch."""
 
 from collections import Counter
-from typing import Any
 
 import keras
 import numpy as np
@@ -11,7 +10,7 @@ from tfmrc.ops.ids import UNK
 __all__ = ["check_replaced"]
 
 
-def check_replaced(model: Any) -> None:
+def check_replaced(model: keras.Model) -> None:
     """Raises a ValueError unless a model runs with the `build_*` methods that a class overrides.
 
     The first of two examples has one word in every text, the second none.
@@ -36,7 +35,7 @@ def check_replaced(model: Any) -> None:
         raise ValueError(f"{parts} fails on a small batch: {error}") from error
 
 
-def _small_batch(model: Any) -> dict[str, np.ndarray]:
+def _small_batch(model: keras.Model) -> dict[str, np.ndarray]:
     """Returns inputs of two examples, of which the first has one word in every text."""
     batch = {}
     for symbol in model.inputs:

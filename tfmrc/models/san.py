@@ -167,7 +167,7 @@ class SAN(Model):
         tagger: str | None = None,
         seed: int | None = None,
         name: str = "san",
-        dtype: Any = None,
+        dtype: str | keras.DTypePolicy | None = None,
     ):
         check_contextual(encoder, contextual_embedding)
         self.num_exact_match = num_exact_match

@@ -6,12 +6,7 @@ import keras
 
 from tfmrc.losses import SequenceMean, SequenceNLL
 from tfmrc.models import DAANet
-from tfmrc.training.base import (
-    arguments_of,
-    averaging,
-    fine_tuning_optimizer,
-    register_training,
-)
+from tfmrc.training.base import arguments_of, averaging, fine_tuning_optimizer, register_training
 from tfmrc.training.optimizers.adamw import AdamW
 from tfmrc.training.schedules.log_warmup import LogWarmup
 

@@ -6,12 +6,7 @@ import keras
 
 from tfmrc.losses import SequenceNLL, SmoothedBinaryCrossentropy
 from tfmrc.models import Masque
-from tfmrc.training.base import (
-    arguments_of,
-    averaging,
-    fine_tuning_optimizer,
-    register_training,
-)
+from tfmrc.training.base import arguments_of, averaging, fine_tuning_optimizer, register_training
 from tfmrc.training.optimizers.adamw import AdamW
 from tfmrc.training.schedules.warmup_cosine import warmup_cosine
 

@@ -8,6 +8,7 @@ import keras
 from tfmrc.layers.base import Layer
 from tfmrc.ops.dropout import drop
 from tfmrc.ops.replica import replica_id
+from tfmrc.ops.typing import Tensor
 
 # An arbitrary odd number, so that the seeds of two replicas do not coincide with those of two
 # layers with neighbouring seeds. Below 2**31, the largest seed that every backend supports.
@@ -29,7 +30,7 @@ class ReplicaSeedGenerator(keras.random.SeedGenerator):
         return replica_seed(super().next(ordered))
 
 
-def replica_seed(seed: Any) -> Any:
+def replica_seed(seed: Tensor) -> Tensor:
     """Derives the seed of the current replica from a shared seed.
 
     Args:
@@ -95,12 +96,12 @@ class Dropout(Layer):
         self.supports_masking = True
         self.built = True
 
-    def call(self, inputs: Any, training: bool = False) -> Any:
+    def call(self, inputs: Tensor, training: bool = False) -> Tensor:
         if training and self.rate > 0:
             return drop(inputs, self.rate, self.seed_generator)
         return inputs
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape):
         return input_shape
 
 

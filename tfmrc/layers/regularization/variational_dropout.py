@@ -1,11 +1,10 @@
 """Dropout with the same mask for all words of a sequence."""
 
-from typing import Any
-
 import keras
 
 from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.ops.dropout import drop
+from tfmrc.ops.typing import Tensor
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -42,7 +41,7 @@ class VariationalDropout(Dropout):
     Reference: Gal and Ghahramani 2016.
     """
 
-    def call(self, inputs: Any, training: bool = False) -> Any:
+    def call(self, inputs: Tensor, training: bool = False) -> Tensor:
         if not training or self.rate == 0:
             return inputs
         ones = keras.ops.ones_like(inputs[..., :1, :])

@@ -101,10 +101,10 @@ class BestCheckpoint(keras.callbacks.Callback):
         self.best_epoch = state["best_epoch"]
         self.wait, self.values = state["wait"], state["values"]
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: dict[str, float] | None = None) -> None:
         self.best_epoch, self.wait, self.values = None, 0, []
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: dict[str, float] | None = None) -> None:
         logs = logs or {}
         is_validated = any(name.startswith("val_") for name in logs)
         if self.monitor.startswith("val_") and not is_validated:
@@ -121,7 +121,7 @@ class BestCheckpoint(keras.callbacks.Callback):
         if self.patience is not None and self.wait >= self.patience:
             self.model.stop_training = True
 
-    def on_train_end(self, logs: Any = None) -> None:
+    def on_train_end(self, logs: dict[str, float] | None = None) -> None:
         if self.best_epoch is not None:
             wait_for_hosts("best weights")
             load_weights(self.model, self.path)

@@ -155,7 +155,7 @@ class Checkpoint(keras.callbacks.Callback):
 
     # === Restoring ===
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: dict[str, float] | None = None) -> None:
         self._end_fast_forward()  # of a `fit` that was broken off
         arrays, self._facts, damaged = self._read()
         for path in (
@@ -223,7 +223,7 @@ class Checkpoint(keras.callbacks.Callback):
         function = self.model.train_function
         self.model.train_function = getattr(function, "original", function)
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_begin(self, epoch: int, logs: dict[str, float] | None = None) -> None:
         keras_private.set_initial_epoch(self.model, None)  # `fit` has read it
         self._add_saved_metrics()
         self._fill_history()
@@ -241,7 +241,7 @@ class Checkpoint(keras.callbacks.Callback):
 
     # === Saving ===
 
-    def save(self, logs: Any = None) -> None:
+    def save(self, logs: dict[str, float] | None = None) -> None:
         """Saves the state after the last completed step of `fit`, unless it is saved already.
 
         Args:
@@ -252,7 +252,7 @@ class Checkpoint(keras.callbacks.Callback):
             self._facts["logs"] = _numbers(logs)
             self._save()
 
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_train_batch_end(self, batch: int, logs: dict[str, float] | None = None) -> None:
         if batch < self._facts["step_in_epoch"]:
             return  # counted before, see `_fast_forward`
         self._facts["step"] += self.model.steps_per_execution
@@ -264,7 +264,7 @@ class Checkpoint(keras.callbacks.Callback):
         if self.every_steps is not None and since >= self.every_steps:
             self.save(logs)
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: dict[str, float] | None = None) -> None:
         self._end_fast_forward()
         self._metrics = []
         self._facts |= {
@@ -276,7 +276,7 @@ class Checkpoint(keras.callbacks.Callback):
         }
         self._save()
 
-    def on_train_end(self, logs: Any = None) -> None:
+    def on_train_end(self, logs: dict[str, float] | None = None) -> None:
         keras_private.set_initial_epoch(self.model, None)
         self._fill_history()
 

@@ -4,7 +4,6 @@ import csv
 import io
 import os
 from pathlib import Path
-from typing import Any
 
 import keras
 
@@ -51,10 +50,10 @@ class CsvLog(keras.callbacks.Callback):
         self.rows = state
         self._write()
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: dict[str, float] | None = None) -> None:
         self.rows = []
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: dict[str, float] | None = None) -> None:
         values = {name: float(value) for name, value in (logs or {}).items()}
         self.rows = [*self.rows, {"epoch": epoch} | values]
         self._write()

@@ -106,11 +106,11 @@ class EMAWeights(keras.callbacks.Callback):
         super().__init__()
         self._swapped = ExitStack()
 
-    def on_test_begin(self, logs: Any = None) -> None:
+    def on_test_begin(self, logs: dict[str, float] | None = None) -> None:
         if has_averages(self.model):
             self._swapped.enter_context(ema_weights(self.model))
 
-    def on_test_end(self, logs: Any = None) -> None:
+    def on_test_end(self, logs: dict[str, float] | None = None) -> None:
         self.model  # noqa: B018  (on JAX: attaches the variables to the model)
         self._swapped.close()
 

@@ -71,10 +71,10 @@ class StopOnNonFinite(keras.callbacks.Callback):
         self.checkpoint = checkpoint
         self._is_finite: Callable[[], bool] | None = None
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: dict[str, float] | None = None) -> None:
         self._is_finite = finiteness(self.model)
 
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_train_batch_end(self, batch: int, logs: dict[str, float] | None = None) -> None:
         losses = {
             name: float(value)
             for name, value in (logs or {}).items()

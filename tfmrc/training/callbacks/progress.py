@@ -1,7 +1,6 @@
 """A callback that reports the progress of training, for a log file."""
 
 import time
-from typing import Any
 
 import keras
 
@@ -47,16 +46,16 @@ class ProgressLog(keras.callbacks.Callback):
         self._printed_at = 0.0
         self._printed_step: int | None = None
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: dict[str, float] | None = None) -> None:
         self._before, self._in_epoch = self.first_step, 0
         self._printed_at, self._printed_step = time.monotonic(), None
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_begin(self, epoch: int, logs: dict[str, float] | None = None) -> None:
         if self._before is None:
             self._before = epoch * (self.params.get("steps") or 0)
         self._before, self._in_epoch = self._before + self._in_epoch, 0
 
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_train_batch_end(self, batch: int, logs: dict[str, float] | None = None) -> None:
         self._in_epoch = batch + 1
         now = time.monotonic()
         passed = now - self._printed_at

@@ -77,12 +77,12 @@ class SaveOnInterrupt(keras.callbacks.Callback):
             flush=True,
         )
 
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_train_batch_end(self, batch: int, logs: dict[str, float] | None = None) -> None:
         if self.is_interrupted:
             self.checkpoint.save(logs)
             self._raise()
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: dict[str, float] | None = None) -> None:
         if self.is_interrupted:  # the checkpoint has saved the end of the epoch
             self._raise()
 

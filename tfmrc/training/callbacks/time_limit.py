@@ -64,11 +64,11 @@ class TimeLimit(keras.callbacks.Callback):
         self._reached_before = bool(state["reached"])
         self.reached = self._reached_before and not self.goes_on
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: dict[str, float] | None = None) -> None:
         self._began = time.monotonic()
         self._step_began = None
 
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_train_batch_end(self, batch: int, logs: dict[str, float] | None = None) -> None:
         self._batches = batch + 1
         if self._batches <= self._idle:
             return
@@ -80,12 +80,12 @@ class TimeLimit(keras.callbacks.Callback):
             self.reached = True
             self.model.stop_training = True
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_begin(self, epoch: int, logs: dict[str, float] | None = None) -> None:
         if self._step_began is not None:  # ignore the gap between epochs
             self._step_began = time.monotonic()
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: dict[str, float] | None = None) -> None:
         self._batches = self._idle = 0
 
-    def on_train_end(self, logs: Any = None) -> None:
+    def on_train_end(self, logs: dict[str, float] | None = None) -> None:
         self._before, self._began = self.seconds, None

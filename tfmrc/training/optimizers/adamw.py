@@ -7,9 +7,10 @@ from typing import Any
 import keras
 from keras import ops
 
+from tfmrc.ops.typing import Tensor
 from tfmrc.training.optimizers import updates
 from tfmrc.training.optimizers.averages import Averages
-from tfmrc.training.optimizers.mixin import OptimizerMixin
+from tfmrc.training.optimizers.mixin import OptimizerMixin, Rate
 from tfmrc.utils import keras_private
 
 # The last part of a variable's path: biases, and the gain and shift of normalisation layers.
@@ -25,11 +26,11 @@ class LeanAdam(Averages, keras.optimizers.Adam):
     (`tfmrc.training.optimizers.updates`).
     """
 
-    _correction: Any = None
+    _correction: Tensor = None
     _numbers: tuple[Any, ...] = ()
 
     def _backend_update_step(
-        self, grads: Sequence[Any], trainable_variables: Sequence[Any], learning_rate: Any
+        self, grads: Sequence[Tensor], trainable_variables: Sequence[Any], learning_rate: Tensor
     ) -> None:
         beta_1, beta_2 = ops.cast(self.beta_1, "float32"), ops.cast(self.beta_2, "float32")
         step = ops.cast(self.iterations + 1, "float32")
@@ -39,7 +40,7 @@ class LeanAdam(Averages, keras.optimizers.Adam):
         super()._backend_update_step(grads, trainable_variables, rate)
         self._correction, self._numbers = None, ()  # no tensors of a graph are kept
 
-    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+    def update_step(self, gradient: Tensor, variable: Any, learning_rate: Tensor) -> None:
         """Updates one variable."""
         index = keras_private.index_of(self, variable)
         m, v = self._momentums[index], self._velocities[index]
@@ -126,7 +127,7 @@ class AdamW(OptimizerMixin, LeanAdam):
 
     def __init__(
         self,
-        learning_rate: Any = 2.5e-4,
+        learning_rate: Rate = 2.5e-4,
         beta_1: float = 0.9,
         beta_2: float = 0.999,
         epsilon: float = 1e-8,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import keras
 
@@ -11,6 +11,8 @@ from tfmrc.training.distribution.replicas import dense, sum_over_replicas
 from tfmrc.training.optimizers import updates
 from tfmrc.training.optimizers.averages import Averages
 from tfmrc.utils import keras_private
+
+Rate: TypeAlias = float | keras.optimizers.schedules.LearningRateSchedule
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -29,7 +31,7 @@ class OptimizerMixin(Averages):
 
     clip_norm: float | None
     learning_rate_multipliers: dict[str, float]
-    weight_decay: Any
+    weight_decay: float | None
 
     def set_options(
         self, clip_norm: float | None, learning_rate_multipliers: Mapping[str, float] | None

@@ -4,7 +4,7 @@ from typing import Any
 
 import keras
 
-from tfmrc.training.optimizers.mixin import OptimizerMixin
+from tfmrc.training.optimizers.mixin import OptimizerMixin, Rate
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -41,7 +41,7 @@ class SGD(OptimizerMixin, keras.optimizers.SGD):
 
     def __init__(
         self,
-        learning_rate: Any = 0.1,
+        learning_rate: Rate = 0.1,
         momentum: float = 0.9,
         nesterov: bool = True,
         clip_norm: float | None = None,

@@ -5,6 +5,8 @@ from typing import Any
 
 import keras
 
+from tfmrc.ops.typing import Tensor
+
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class LogWarmup(keras.optimizers.schedules.LearningRateSchedule):
@@ -38,7 +40,7 @@ class LogWarmup(keras.optimizers.schedules.LearningRateSchedule):
         self.peak = float(peak)
         self.warmup_steps = int(warmup_steps)
 
-    def __call__(self, step: Any) -> Any:
+    def __call__(self, step: Tensor) -> Tensor:
         step = keras.ops.cast(step, "float32")
         if self.warmup_steps < 2:
             return self.peak * keras.ops.ones_like(step)

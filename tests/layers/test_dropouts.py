@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from keras import ops
 
-from tests.models import examples, questions
+from tests.models import duals, examples, questions
+from tests.models.spans import SMALL
 from tfmrc import layers
+from tfmrc.models import SAN
 from tfmrc.ops import attention, dropout
+from tfmrc.utils import keras_private
 
 X, Y = (np.random.default_rng(n).normal(size=(2, 3, 4)).astype("float32") for n in (0, 1))
 MASK = np.ones((2, 3), bool)
@@ -86,6 +89,22 @@ def test_each_printed_dropout_drops_its_share_in_its_place(place, monkeypatch):
 
 def _flat(outputs):
     return list(outputs.values()) if isinstance(outputs, dict) else [outputs]
+
+
+# Of the small models: blocks and attentions of Masque, LSTMs and the working memory of SAN.
+DROPOUT_LAYERS = {
+    examples.small: 2 * 2 + 3 * (1 + 2) + 2 * (3 + 4),  # highways, encoder and decoder blocks
+    lambda dropout: SAN(**SMALL | {"dropout": dropout}): 2 + 3 + 1,
+    questions.small: 1 + 1,
+    duals.small: 3 * 2,
+}
+
+
+@pytest.mark.parametrize(("make", "count"), DROPOUT_LAYERS.items())
+def test_the_rate_of_a_model_reaches_all_its_layers(make, count):
+    layers_of = keras_private.all_sublayers(make(dropout=0.25))
+    rates = [layer.rate for layer in layers_of if isinstance(layer, layers.Dropout)]
+    assert rates.count(0.25) == count
 
 
 def forget_only(units):

@@ -139,8 +139,7 @@ def test_classifier_loss_is_the_mean_over_the_examples_whose_label_is_known():
     )
 
 
-@pytest.mark.equation("masque-24")
-@pytest.mark.equation("masque-25")
+@pytest.mark.equation("masque-24", "masque-25")
 def test_positive_labels_alone_are_smoothed():
     loss = SmoothedBinaryCrossentropy(reduction=None)
     best = np.log(0.9 / 0.1)
@@ -159,37 +158,6 @@ def test_extreme_logits_stay_finite():
     np.testing.assert_allclose(loss(labels, x), [1e4, 9e3, 0.0, np.log(2)], rtol=1e-6)
     (gradient,) = gradients(lambda: ops.sum(loss(labels, x)), [x])
     np.testing.assert_allclose(gradient, [1.0, -0.9, 0.0, -0.4], atol=1e-6)
-
-
-@pytest.mark.equation("masque-22")
-def test_total_loss_as_a_compiled_model_makes_it():
-    inputs = {
-        name: keras.Input(shape, name=name)
-        for name, shape in (("decoder", (5,)), ("ranker", (3,)), ("classifier", ()))
-    }
-    model = keras.Model(inputs, {name: 1.0 * x for name, x in inputs.items()})
-    model.compile(
-        loss={
-            "decoder": SequenceNLL(),
-            "ranker": SmoothedBinaryCrossentropy(),
-            "classifier": SmoothedBinaryCrossentropy(),
-        },
-        loss_weights={"decoder": 1.0, "ranker": 0.5, "classifier": 0.1},
-    )
-    x = {"decoder": LOG_P, "ranker": LOGITS, "classifier": LOGITS[:, 1]}
-    y = {"decoder": TARGETS, "ranker": RELEVANCE, "classifier": ANSWERABLE.astype("float32")}
-    weight = {
-        "decoder": decoder_weights(),
-        "ranker": (THERE * THERE.size / THERE.sum()).astype("float32"),
-        "classifier": np.ones(4, "float32"),
-    }
-    got = model.test_on_batch(x, y, sample_weight=weight, return_dict=True)["loss"]
-    expected = reference.total(
-        reference.decoder(words(LOG_P), ANSWERABLE > 0),
-        reference.ranker(RELEVANCE, LOGITS, THERE),
-        reference.classifier(ANSWERABLE, LOGITS[:, 1]),
-    )
-    assert float(got) == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize("loss", [SequenceNLL(), SmoothedBinaryCrossentropy(positive_label=0.8)])

@@ -29,15 +29,6 @@ def run(model, questions, **options):
     return words, outputs["ranker"], outputs["classifier"]
 
 
-def test_an_example_alone_gives_what_it_gives_in_a_batch(model):
-    words, ranker, classifier = run(model, FOUR)
-    for b, question in enumerate(FOUR):
-        alone = run(model, [question])  # with axes as short as this example allows
-        np.testing.assert_allclose(alone[0][0], words[b], rtol=1e-4, atol=2e-5)
-        np.testing.assert_allclose(alone[1][0], ranker[b], rtol=1e-4, atol=2e-5)
-        np.testing.assert_allclose(alone[2][0], classifier[b], rtol=1e-4, atol=2e-5)
-
-
 def test_order_of_the_passages_moves_their_relevance_and_nothing_of_the_answer(model):
     order = [2, 0, 1]
     three = replace(FOUR[1], passages=[*FOUR[1].passages[:2], [11, 4, -3]])

@@ -54,14 +54,3 @@ def classifier(
         if there
     ]
     return float(np.mean(each)) if each else 0.0
-
-
-def total(
-    decoder_loss: float,
-    ranker_loss: float,
-    classifier_loss: float,
-    ranker_weight: float = 0.5,
-    classifier_weight: float = 0.1,
-) -> float:
-    """masque-22: `L_dec + 0.5 L_rank + 0.1 L_cls`."""
-    return decoder_loss + ranker_weight * ranker_loss + classifier_weight * classifier_loss

@@ -1,5 +1,4 @@
 import keras
-import numpy as np
 import pytest
 
 from tests.training import toy
@@ -38,30 +37,6 @@ def test_total_loss_is_the_weighted_sum_of_what_fit_reports():
     logs = model.train_on_batch(x, y, weight, return_dict=True)
     total = logs["decoder_loss"] + 0.5 * logs["ranker_loss"] + 0.1 * logs["classifier_loss"]
     assert logs["loss"] == pytest.approx(total, rel=1e-6)
-
-
-@pytest.mark.equation("masque-23")
-@pytest.mark.equation("masque-24")
-@pytest.mark.equation("masque-25")
-def test_losses_are_means_over_what_is_known_against_float64():
-    model = toy.model()
-    model.compile(**training.masque(steps=10, warmup_steps=1, model=model))
-    x, y, weight = next(toy.batches(1))
-    outputs = {k: v.astype(np.float64) for k, v in model.predict_on_batch(x).items()}
-    logs = model.evaluate(x, y, sample_weight=weight, return_dict=True, verbose=0)
-    real = y["decoder"] != 0
-    likelihood = [
-        -p[m].mean() if m.any() else 0 for p, m in zip(outputs["decoder"], real, strict=True)
-    ]
-    answerable = y["classifier"] == 1
-    assert logs["decoder_loss"] == pytest.approx(
-        np.mean(np.array(likelihood)[answerable]), rel=1e-5
-    )
-    for part in ("ranker", "classifier"):
-        p = 1 / (1 + np.exp(-outputs[part]))
-        label = 0.9 * y[part]
-        entropy = -label * np.log(p) - (1 - label) * np.log1p(-p)
-        assert logs[f"{part}_loss"] == pytest.approx(entropy[weight[part] > 0].mean(), rel=1e-5)
 
 
 def test_arguments_survive_saving_the_compiled_model(tmp_path):

@@ -57,8 +57,7 @@ def test_layer():
     )
 
 
-@pytest.mark.equation("masque-05")
-@pytest.mark.equation("masque-07")
+@pytest.mark.equation("masque-05", "masque-07")
 def test_what_each_passage_word_gets_of_the_question(compared):
     values, of_passages = compared.values, np.array(compared.run()[0])
     for b, k in [(0, 0), (0, 2), (2, 0), (2, 1)]:
@@ -72,8 +71,7 @@ def test_what_each_passage_word_gets_of_the_question(compared):
     np.testing.assert_array_equal(of_passages[2][PASSAGE_MASK[2]][:, D:], 0.0)  # no question
 
 
-@pytest.mark.equation("masque-06")
-@pytest.mark.equation("masque-08")
+@pytest.mark.equation("masque-06", "masque-08")
 def test_what_each_question_word_gets_of_one_passage():
     random = np.random.default_rng(4)
     passage, question = random.normal(size=(4, D)), random.normal(size=(5, D))
@@ -91,8 +89,7 @@ def test_what_each_question_word_gets_of_one_passage():
     close(of_question[question_mask, 2 * D : 3 * D], part.B2[question_mask])
 
 
-@pytest.mark.equation("masque-03")
-@pytest.mark.equation("masque-04")
+@pytest.mark.equation("masque-03", "masque-04")
 def test_rows_and_columns_are_distributions():
     # With words that are unit vectors, A1 and B1 *are* the rows of A and the columns of B.
     layer = DualAttention()
@@ -125,8 +122,8 @@ def test_a_padded_passage_does_not_win_the_maximum():
     np.testing.assert_allclose(of_question[..., D : 2 * D], -5.0, rtol=1e-6)
 
 
-@pytest.mark.equation("masque-02", "masque-03", "masque-04", "masque-05", "masque-06")
-@pytest.mark.equation("masque-07", "masque-08", "masque-09", "masque-10")
+@pytest.mark.equation("masque-02", "masque-03", "masque-04", "masque-05", "masque-06", "masque-07")
+@pytest.mark.equation("masque-08", "masque-09", "masque-10")
 def test_values_and_gradients_at_real_words(compared):
     compared.check(expected, real=[PASSAGE_MASK, QUESTION_MASK], positions=30)
 

@@ -5,6 +5,7 @@ from keras import ops
 from tests.layers import weights
 from tests.layers.agreement import Compared, arrays, close
 from tests.reference import transformer
+from tests.reference.recurrent import lstm
 from tfmrc.layers import RecurrentEncoderBlock, TransformerEncoderBlock
 from tfmrc.testing import run_layer_test
 
@@ -58,19 +59,6 @@ def test_passages_of_an_example_do_not_see_each_other(kind):
         close(together[b, k][mask[b, k]], np.array(alone)[0][mask[b, k]])
 
 
-def lstm(x, kernel, recurrent, bias):
-    """Keras' gates: input, forget, candidate, output."""
-    sigmoid = lambda z: 1.0 / (1.0 + np.exp(-z))  # noqa: E731
-    units = len(recurrent)
-    h, c, outputs = np.zeros(units), np.zeros(units), []
-    for word in x:
-        i, f, g, o = np.split(word @ kernel + h @ recurrent + bias, 4)
-        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
-        h = sigmoid(o) * np.tanh(c)
-        outputs.append(h)
-    return np.array(outputs)
-
-
 def test_backward_direction_of_the_recurrent_block_begins_at_the_last_real_word():
     layer = RecurrentEncoderBlock(num_heads=2, intermediate_dim=5)
     x = arrays({"x": (3, 4, 4)})["x"]
@@ -79,9 +67,11 @@ def test_backward_direction_of_the_recurrent_block_begins_at_the_last_real_word(
     got = np.array(layer.run_second(ops.convert_to_tensor(x), MASK))
     for b, length in ((0, 3), (2, 4)):
         words = x[b, :length].astype(float)
-        forward = lstm(words, *layer.second.directions[0].get_weights())
-        backward = lstm(words[::-1], *layer.second.directions[1].get_weights())[::-1]
-        close(got[b, :length], np.concatenate([forward, backward], -1))
+        ahead, back = (direction.get_weights() for direction in layer.second.directions)
+        begin = np.zeros(2), np.zeros(2)
+        forward, _ = lstm(words, *ahead, *begin)
+        backward, _ = lstm(words[::-1], *back, *begin)
+        close(got[b, :length], np.concatenate([forward[1:], backward[:0:-1]], -1))
 
 
 def test_weights_of_the_recurrent_block_are_drawn_as_wide_as_asked():

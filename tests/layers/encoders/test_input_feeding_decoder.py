@@ -129,22 +129,3 @@ def test_gradients(built):
         return float(result)
 
     same_gradients(scalar, {**inputs, **weights.named(built)}, total, positions=6)
-
-
-def test_dropout_works_between_layers_and_anew_at_every_step():
-    layer = InputFeedingDecoder(units=200, num_layers=2, dropout=0.5, attention=False)
-    words = np.zeros((1, 40, 2), "float32")
-    start = [np.zeros((1, 200), "float32")] * 4
-    still = layer(words, start, training=False)["states"]
-    np.testing.assert_array_equal(still, layer(words, start)["states"])
-    # The upper layer passes on the output of the lower one: h, dropped or not.
-    upper, lower = layer.kernels[1], layer.biases[0]
-    layer.kernels[0].assign(np.zeros(layer.kernels[0].shape))
-    lower.assign(np.repeat([9.0, -9.0, 9.0, 9.0], 200))  # h = tanh(1) at every step
-    into = np.zeros(upper.shape)
-    into[:200, 400:600] = np.eye(200) * 9
-    upper.assign(into)
-    layer.biases[1].assign(np.repeat([9.0, -9.0, 0.0, 9.0], 200))
-    dropped = np.array(layer(words, start, training=True)["states"])[0] > 0.1
-    assert 0.45 < dropped.mean() < 0.55
-    assert (dropped[0] != dropped[1]).any() and (dropped[1] != dropped[2]).any()

@@ -154,12 +154,7 @@ def test_layer():
     )
 
 
-@pytest.mark.equation("masque-13")
-@pytest.mark.equation("masque-17")
-@pytest.mark.equation("masque-18")
-@pytest.mark.equation("masque-19")
-@pytest.mark.equation("masque-20")
-@pytest.mark.equation("masque-21")
+@pytest.mark.equation("masque-13", "masque-17", "masque-18", "masque-19", "masque-20", "masque-21")
 @pytest.mark.parametrize("prior", [True, False])
 def test_targets_have_the_probability_of_the_whole_distribution(built, prior):
     layer, inputs, _, values = built
@@ -232,10 +227,7 @@ def test_word_without_a_row_is_copied_and_never_generated(built):
     assert (np.exp(parts["log_parts"])[0, :, 2] > 0).all()
 
 
-@pytest.mark.equation("masque-13")
-@pytest.mark.equation("masque-19")
-@pytest.mark.equation("masque-20")
-@pytest.mark.equation("masque-21")
+@pytest.mark.equation("masque-13", "masque-19", "masque-20", "masque-21")
 def test_gradients(built):
     layer, inputs, _, _ = built
     beta = Variable(BETA.astype("float32"))

@@ -333,14 +333,7 @@ Received: word_dimm=4
             self._note_trained(history.history)
         return history
 
-    def predict(
-        self,
-        x: Any,
-        batch_size: int | None = None,
-        verbose: Any = "auto",
-        steps: int | None = None,
-        callbacks: Any = None,
-    ) -> Any:
+    def predict(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         """Computes the outputs of all batches, as `keras.Model.predict` does.
 
         Outputs of a `tf.data.Dataset`, whose batches differ in length, are padded: at padding
@@ -349,8 +342,8 @@ Received: word_dimm=4
         """
         strategy = getattr(self, "distribute_strategy", None)  # of TensorFlow alone
         if not hasattr(x, "as_numpy_iterator") or getattr(strategy, "num_replicas_in_sync", 1) > 1:
-            return super().predict(x, batch_size, verbose, steps, callbacks)
-        return predict_dataset(self, x, verbose, steps, callbacks)
+            return super().predict(x, *args, **kwargs)
+        return predict_dataset(self, x, *args, **kwargs)
 
     @property
     def metrics(self) -> list[Any]:

@@ -384,7 +384,7 @@ class DAANet(Model):
         # A layer that replaces the character embedding need not know `projected`.
         prepared = {} if products is None else {"projected": products}
         words = [self.word_embedding(ids), self.character_embedding(characters, **prepared)]
-        projected = self.projection(ops.concatenate(words, axis=-1))  # daanet-01
+        projected = self.projection(ops.concatenate(words, axis=-1))  # [B, n, d], daanet-01
         return self._enter(projected, features)
 
     def _enter(self, projected, features):
@@ -408,7 +408,8 @@ class DAANet(Model):
         words = [self.encoder.words(states, pieces), self.character_embedding(characters)]
         if self.encoder_use == "contextual":
             words = [self.word_embedding(ids), *words]
-        return self._enter(self.passage_projection(ops.concatenate(words, axis=-1)), features)
+        projected = self.passage_projection(ops.concatenate(words, axis=-1))  # [B, n, d]
+        return self._enter(projected, features)
 
     def writer(self, task):
         """Returns the encoder that reads what the task has written so far."""
@@ -429,7 +430,7 @@ class DAANet(Model):
                 encoded[text, own] = self.embed(ids, inputs[f"{text}_characters"])
             record(f"{name}_embedding", encoded[text, own])
         if (encoder.name, own) not in encoded:
-            mask = ops.not_equal(ids, PAD)
+            mask = ops.not_equal(ids, PAD)  # [B, n]
             encoded[encoder.name, own] = encoder(encoded[text, own], padding_mask=mask)
             record(f"{name}_encoding", encoded[encoder.name, own])
         return encoded[encoder.name, own]
@@ -447,7 +448,7 @@ class DAANet(Model):
             given = self._encode(task, GIVEN[task], inputs, encoded)
             given_mask = ops.not_equal(inputs[f"{GIVEN[task]}_ids"], PAD)
             # daanet-07 (asking), daanet-08 (answering)
-            _, folded = self.first_fold[task](passage, given, given_mask)
+            _, folded = self.first_fold[task](passage, given, given_mask)  # [B, n, e]
             if self.keep_passage:
                 folded = ops.concatenate([folded, passage, folded * passage], axis=-1)
         return {
@@ -465,10 +466,10 @@ class DAANet(Model):
             written: the encoding of what was written before each word.
             target_ids: int `[B, T]` extended ids whose probability is asked for.
         """
-        log_attention, folded = self.second_fold[task](  # daanet-09, daanet-10
+        log_attention, folded = self.second_fold[task](  # [B, T, n], [B, T, e]
             written, memory["folded"], memory["mask"], projected=memory.get("keys")
-        )
-        logits = self.output_projection[task](self.inner[task](folded))  # daanet-11
+        )  # daanet-09, daanet-10
+        logits = self.output_projection[task](self.inner[task](folded))  # [B, T, G], daanet-11
         return self.switch[task](  # daanet-12 to daanet-14
             folded, written, logits, log_attention, memory["extended_ids"], target_ids=target_ids
         )
@@ -541,11 +542,12 @@ class Direction(GenerationMixin):
             Log-probabilities `[B, W, G + n]` of all extended ids, and the new cache.
         """
         first = ops.equal(t, 0)
-        words = ops.where(first, BOS, input_ids(memory, ids, self.num_generable))
-        characters = ops.where(first, 0, input_characters(memory, ids, self.num_generable))
+        words = ops.where(first, BOS, input_ids(memory, ids, self.num_generable))  # [B, W]
+        spelled = input_characters(memory, ids, self.num_generable)  # [B, W, c]
+        characters = ops.where(first, 0, spelled)
         products = memory["characters"]
         embedded = self.model.embed(words, characters, products=products)  # [B, W, d]
-        written, cache = self.model.writer(self.task).decode_step(embedded, cache, t)
+        written, cache = self.model.writer(self.task).decode_step(embedded, cache, t)  # [B, W, e]
         parts = self.model.distribute(self.task, memory, written)
         return self.model.switch[self.task].distribution(parts, memory["extended_ids"]), cache
 
@@ -563,8 +565,8 @@ class Direction(GenerationMixin):
         """
         ids = previous_ids(memory, target_ids, self.num_generable)
         spelled = input_characters(memory, target_ids, self.num_generable)[:, :-1]
-        characters = ops.pad(spelled, [[0, 0], [1, 0], [0, 0]])
-        embedded = self.model.embed(ids, characters)
+        characters = ops.pad(spelled, [[0, 0], [1, 0], [0, 0]])  # [B, T, c], none for BOS
+        embedded = self.model.embed(ids, characters)  # [B, T, d]
         written = self.model.writer(self.task)(embedded, padding_mask=ops.not_equal(ids, PAD))
         parts = self.model.distribute(self.task, memory, written, target_ids)
         return {

@@ -440,7 +440,7 @@ class Masque(GenerationMixin, Model):
             passages = block(passages, padding_mask=passage_mask)
         # masque-02 to masque-10
         passages, question = self.dual_attention(passages, question, passage_mask, question_mask)
-        passages = self.passage_projection(passages)
+        passages = self.passage_projection(passages)  # [B, K, L, d]
         if self.local_context is not None:
             passages = self.local_context(passages, passage_mask)
         for block in self.passage_encoder:
@@ -454,7 +454,7 @@ class Masque(GenerationMixin, Model):
             memory["classifier"] = self.answer_possibility(passages, passage_mask)  # masque-12
         if not self.has_decoder:
             return memory
-        question = self.question_projection(question)
+        question = self.question_projection(question)  # [B, J, d]
         for block in self.question_encoder:
             question = block(question, padding_mask=question_mask)
         record("question_encoding", question)
@@ -474,9 +474,9 @@ class Masque(GenerationMixin, Model):
             else:
                 log_relevance = ops.log_sigmoid(memory["ranker"])
             # Each word has its passage's relevance: [B, K] to [B, K L].
-            # A product, no sum: Keras takes a right side [1, K, 1] of `+` for a bias of K features.
+            # A product: for a sum Keras takes a right side [1, K, 1] for a bias of K features.
             words = ops.ones_like(passage_ids, dtype="float32") * log_relevance[..., None]
-            memory["log_relevance"] = _joined(words)  # masque-21
+            memory["log_relevance"] = _joined(words)  # from [B, K, L], masque-21
         return memory
 
     def _words(self, inputs):
@@ -525,13 +525,13 @@ class Masque(GenerationMixin, Model):
             answer_characters: int `[B, T, c]` of the same words, for a contextual embedding that
                 reads characters.
         """
-        words = self.word_embedding(answer_ids)
+        words = self.word_embedding(answer_ids)  # [B, T, word_dim]
         if self.contextual_embedding is not None:
             previous = answer_characters if self.reads_characters else answer_ids
             words = ops.concatenate([words, self.contextual_embedding.forward(previous)], axis=-1)
-        style = self.style_embedding(memory["style_ids"])[:, None]
+        style = self.style_embedding(memory["style_ids"])[:, None]  # [B, 1, e]
         words = ops.concatenate([style, words[:, 1:]], axis=1)  # the style is the first word
-        x = self.decoder_projection(self.decoder_highway(words))
+        x = self.decoder_projection(self.decoder_highway(words))  # [B, T, d]
         x = x if self.decoder_positions is None else self.decoder_positions(x)
         memories = [memory["question"], memory["passages"]]
         masks = [memory["question_mask"], memory["passage_mask"]]
@@ -543,8 +543,8 @@ class Masque(GenerationMixin, Model):
     def _distribute(self, memory, states, target_ids=None):
         """Computes the parts of the next words' distribution from decoder states `[B, T, d]`."""
         extended_ids = memory["extended_ids"]
-        hidden = self.output_projection(states)
-        source_logits, source_generable = self.source_vocabulary(
+        hidden = self.output_projection(states)  # [B, T, word_dim]
+        source_logits, source_generable = self.source_vocabulary(  # [B, T, S], [B, S]
             hidden,
             memory["source_words"],
             memory["source_ids"],
@@ -553,7 +553,7 @@ class Masque(GenerationMixin, Model):
         )
         if self.output_embedding is None:
             # masque-13: the word embedding scores the generated words
-            common_logits = self.word_embedding(
+            common_logits = self.word_embedding(  # [B, T, G]
                 hidden, num_rows=self.num_generable, rows=memory.get("output_rows")
             )
         else:
@@ -640,9 +640,9 @@ class Masque(GenerationMixin, Model):
                 previous, cache["contextual"]
             )
             words = ops.concatenate([words, forward], axis=-1)
-        style = self.style_embedding(memory["style_ids"])[:, None]
-        words = ops.where(first, style, words)
-        x = self.decoder_projection(self.decoder_highway(words))
+        style = self.style_embedding(memory["style_ids"])[:, None]  # [B, 1, e]
+        words = ops.where(first, style, words)  # [B, W, e]
+        x = self.decoder_projection(self.decoder_highway(words))  # [B, W, d]
         x = x if self.decoder_positions is None else self.decoder_positions(x, position=t)
         block_caches = []
         for block, block_cache, projected in zip(

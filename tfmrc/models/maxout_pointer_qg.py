@@ -251,7 +251,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
     def _read(self, inputs):
         """Computes the memory, which the decoder reads, from ids."""
         passage_ids, extended_ids = inputs["passage_ids"], inputs["extended_ids"]
-        mask = ops.not_equal(passage_ids, PAD)
+        mask = ops.not_equal(passage_ids, PAD)  # [B, M]
         words, state = self._encode_words(inputs, mask)
         memory = {
             "state": state,
@@ -281,26 +281,26 @@ class MaxoutPointerQG(GenerationMixin, Model):
         """Encodes the words, `[B, M, 2 d]`, and computes the decoder's initial state."""
         words, state = record("passage_embedding", self._embed_words(inputs)), []
         if self.answer_tags is not None:
-            words = self.answer_tags(words, inputs["answer_tags"])
+            words = self.answer_tags(words, inputs["answer_tags"])  # [B, M, w + tag_dim]
         for number, layer in enumerate(self.passage_encoder):
             words = self.between(words) if number else words
-            words, hidden, cell = layer(words, padding_mask=mask)  # qg-01
+            words, hidden, cell = layer(words, padding_mask=mask)  # [B, M, 2 d], [B, 2 d], qg-01
             to_hidden, to_cell = self.bridge[2 * number : 2 * number + 2]
-            state += [to_hidden(hidden), to_cell(cell)]
+            state += [to_hidden(hidden), to_cell(cell)]  # [B, d] each
         return words, state
 
     # === The decoder ===
 
     def _write(self, memory, question_ids, target_ids):
         """Computes all steps at once (teacher forcing): the parts of the distribution."""
-        words = self.word_embedding(question_ids)
+        words = self.word_embedding(question_ids)  # [B, T, w]
         outputs = self.decoder(words, memory["state"], **self._attended(memory))
         if not self.copy:  # what can only be copied is unknown
             target_ids = ops.where(target_ids < self.num_generable, target_ids, UNK)
         parts = dict(self._distribute(memory, outputs, target_ids))
         if self.has_attention:
             mask = memory["mask"][:, None, :]
-            parts["attention"] = masked_softmax(outputs["scores"], mask)
+            parts["attention"] = masked_softmax(outputs["scores"], mask)  # [B, T, M]
         return parts
 
     def _attended(self, memory):
@@ -313,7 +313,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         }
 
     def _distribute(self, memory, outputs, target_ids=None):
-        logits = self.generator(outputs["states"])  # qg-08
+        logits = self.generator(outputs["states"])  # [B, T, G], qg-08
         if not self.copy:
             return self.pointer(logits, target_ids=target_ids)
         scores, positions = outputs["scores"], memory["first_positions"]

@@ -13,7 +13,12 @@ __all__ = ["predict_dataset"]
 
 
 def predict_dataset(
-    model: Any, dataset: Any, verbose: Any, steps: int | None, callbacks: Any
+    model: keras.Model,
+    dataset: Any,
+    batch_size: int | None = None,
+    verbose: int | str = "auto",
+    steps: int | None = None,
+    callbacks: Any = None,
 ) -> Any:
     """Returns the outputs of all batches as arrays, as `keras.Model.predict` does for one length.
 
@@ -22,7 +27,7 @@ def predict_dataset(
     Args:
         model: `keras.Model`. The model.
         dataset: `tf.data.Dataset`. Batches of inputs, or of inputs, labels and weights.
-        verbose, steps, callbacks: As for `keras.Model.predict`.
+        batch_size, verbose, steps, callbacks: As for `keras.Model.predict`.
     """
     if not isinstance(callbacks, keras.callbacks.CallbackList):
         size = int(dataset.cardinality()) if steps is None else steps

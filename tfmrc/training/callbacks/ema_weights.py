@@ -90,8 +90,9 @@ class EMAWeights(keras.callbacks.Callback):
     """Validates with EMA weights in `fit`, and uses them in `evaluate` and `predict`.
 
     Training continues with the weights themselves, exactly as without validation (Keras'
-    `SwapEMAWeights` exchanges them by additions, which rounds). When `fit` ends, Keras leaves the
-    averages in the model. If the optimizer keeps no averages, nothing is swapped.
+    `SwapEMAWeights` exchanges them by additions, which rounds). When `fit` ends, the averages are
+    left in the model (for exceptions see `tfmrc.training.AdamW`). If the optimizer keeps no
+    averages, nothing is swapped.
 
     Save and stop by `BestCheckpoint`: Keras' `ModelCheckpoint` and `EarlyStopping` keep the weights
     themselves, which are not those that were validated.

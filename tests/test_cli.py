@@ -13,6 +13,7 @@ import pytest
 from tests import fresh_python
 from tfmrc import cli, training
 from tfmrc.cli import program
+from tfmrc.cli.parsing import recipe_of
 from tfmrc.predictors import GeneratedText, Task, Word
 from tfmrc.predictors.spans.span_answer import SpanAnswer
 
@@ -227,3 +228,9 @@ def test_an_answer_is_printed_before_its_page_is_written(tmp_path, monkeypatch, 
         output = capsys.readouterr()
         assert "An owl" in output.out and message in output.err
     assert page.is_file()
+
+
+def test_a_run_remembers_the_modules_of_the_command_line():
+    words = ["train", "masque_demo", "--import", "json", "--set", "imports=[math]"]
+    options = program.parser().parse_args(words)
+    assert recipe_of(options).imports == ("math", "json")

@@ -4,6 +4,7 @@ import argparse
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -159,13 +160,15 @@ def columns_of(words: Sequence[str] | None) -> dict[str, Any]:
 
 
 def recipe_of(options: argparse.Namespace, *changes: str) -> Any:
-    """Returns the experiment of a recipe with the changes of a command."""
+    """Returns the experiment of a recipe with the changes and the modules of a command."""
     from tfmrc import experiments
     from tfmrc.experiments.tables.reading import with_table_options
 
     experiment = experiments.read_settings(
         experiments.find_recipe(options.recipe), *options.set, *changes
     )
+    modules = dict.fromkeys((*experiment.imports, *options.imports))  # the run remembers them
+    experiment = replace(experiment, imports=tuple(modules))
     return with_table_options(experiment, **table_options(options))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tfmrc.cli.parsing import add_imports, add_options, options_of, passage, text_of_file
+from tfmrc.cli.parsing import add_shared, options_of, passage, text_of_file
 
 
 def add_model(parser: ArgumentParser, name: str, default: str | None = None) -> None:
@@ -20,8 +20,7 @@ def add_model(parser: ArgumentParser, name: str, default: str | None = None) -> 
         + ("" if default is None else f"; default: {default}"),
     )
     parser.add_argument("--json", action="store_true", help="print all outputs as JSON")
-    add_options(parser)
-    add_imports(parser)
+    add_shared(parser, "--option")
 
 
 def add_passage(parser: ArgumentParser, action: str = "store") -> Any:

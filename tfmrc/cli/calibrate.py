@@ -7,14 +7,7 @@ found.
 
 from argparse import ArgumentParser, Namespace
 
-from tfmrc.cli.parsing import (
-    MODEL,
-    add_imports,
-    add_options,
-    add_table_options,
-    options_of,
-    table_options,
-)
+from tfmrc.cli.parsing import MODEL, add_shared, add_table_options, options_of, table_options
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -24,8 +17,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--to", metavar="FOLDER", help="calibrate a copy of the model; needed for ready and hf://")
     add_table_options(parser)
     add("--precision", type=float, default=0.9, help="precision of confident answers (0.9)")
-    add_options(parser)
-    add_imports(parser)
+    add_shared(parser, "--option")
 
 
 def run(options: Namespace) -> None:

@@ -8,11 +8,7 @@ from argparse import ArgumentParser, Namespace
 
 from tfmrc.cli.parsing import (
     MODEL,
-    add_data,
-    add_grid,
-    add_imports,
-    add_options,
-    add_settings,
+    add_shared,
     add_table_options,
     options_of,
     settings_of_run,
@@ -32,11 +28,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "and F1) or narrativeqa",
     )
     add_table_options(parser, "stop, or leave it out; default: as the run's recipe says, else stop")
-    add_data(parser)
-    add_grid(parser)
-    add_options(parser)
-    add_settings(parser)
-    add_imports(parser)
+    add_shared(parser, "--data", "--variants", "--seeds", "--option", "--set")
 
 
 def run(options: Namespace) -> int:

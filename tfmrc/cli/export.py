@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from tfmrc.cli.parsing import MODEL, add_imports, add_options, options_of
+from tfmrc.cli.parsing import MODEL, add_shared, options_of
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -20,8 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="also write models.config, batching.config and compose.yaml beside the models, for "
         "TensorFlow Serving in a container",
     )
-    add_options(parser)
-    add_imports(parser)
+    add_shared(parser, "--option")
 
 
 def run(options: Namespace) -> None:

@@ -50,58 +50,26 @@ class Parser(argparse.ArgumentParser):
         return f"there is no argument {words[0]}; {hint}"
 
 
-def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Adds `--set`."""
-    parser.add_argument(
-        "--set",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="NAME=VALUE",
-        help="change settings, such as training.epochs=3",
-    )
+NAMED_VALUES: dict[str, Any] = dict(nargs="+", action="extend", default=[], metavar="NAME=VALUE")
+OPTION = (
+    "an option of the model's reading or decoding, such as num_beams=4 or min_probability=0.5; a "
+    "wrong name prints the list"
+)
+IMPORT = "import a module that registers your own models, formats or metrics; may be repeated"
+SHARED: dict[str, dict[str, Any]] = {  # the options of several commands
+    "--set": dict(**NAMED_VALUES, help="change settings, such as training.epochs=3"),
+    "--option": dict(**NAMED_VALUES, help=OPTION),
+    "--data": dict(metavar="FOLDER", help="the data folder; default: the variable TFMRC_DATA"),
+    "--variants": dict(nargs="+", metavar="NAME", help="variants of a grid; default: all"),
+    "--seeds": dict(nargs="+", type=int, metavar="N", help="seeds of a grid; default: all"),
+    "--import": dict(action="append", default=[], dest="imports", metavar="MODULE", help=IMPORT),
+}
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds `--option`."""
-    parser.add_argument(
-        "--option",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="NAME=VALUE",
-        help="an option of the model's reading or decoding, such as num_beams=4 or "
-        "min_probability=0.5; a name that does not exist lists them",
-    )
-
-
-def add_imports(parser: argparse.ArgumentParser) -> None:
-    """Adds `--import`, whose modules `main` imports before the command runs."""
-    parser.add_argument(
-        "--import",
-        action="append",
-        default=[],
-        dest="imports",
-        metavar="MODULE",
-        help="import a module that registers your own models, formats or metrics; may be repeated",
-    )
-
-
-def add_data(parser: argparse.ArgumentParser) -> None:
-    """Adds `--data`."""
-    parser.add_argument(
-        "--data", metavar="FOLDER", help="the data folder; default: the variable TFMRC_DATA"
-    )
-
-
-def add_grid(parser: argparse.ArgumentParser) -> None:
-    """Adds `--variants` and `--seeds`."""
-    parser.add_argument(
-        "--variants", nargs="+", metavar="NAME", help="variants of a grid; default: all"
-    )
-    parser.add_argument(
-        "--seeds", nargs="+", type=int, metavar="N", help="seeds of a grid; default: all"
-    )
+def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Adds options of several commands by their names."""
+    for name in names:
+        parser.add_argument(name, **SHARED[name])
 
 
 def add_table_options(

@@ -9,14 +9,7 @@ the exit status 1.
 import sys
 from argparse import ArgumentParser, Namespace
 
-from tfmrc.cli.parsing import (
-    MODEL,
-    add_imports,
-    add_options,
-    add_table_options,
-    options_of,
-    table_options,
-)
+from tfmrc.cli.parsing import MODEL, add_shared, add_table_options, options_of, table_options
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -41,8 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "texts on a terminal, JSON lines elsewhere (with --engine ray: full, or else Parquet)",
     )
     add_table_options(parser, "stop, or write its error in place of an answer (the default)")
-    add_options(parser)
-    add_imports(parser)
+    add_shared(parser, "--option")
     ray = parser.add_argument_group("on several machines, into a folder of Parquet or JSON lines")
     ray.add_argument("--engine", choices=("ray",), help="Ray Data; needs tfmrc[ray]")
     ray.add_argument("--address", help="the cluster, such as auto; default: one on this machine")

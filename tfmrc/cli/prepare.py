@@ -2,16 +2,15 @@
 
 from argparse import ArgumentParser, Namespace
 
-from tfmrc.cli.parsing import add_data, add_imports, add_settings, add_table_options, recipe_of
+from tfmrc.cli.parsing import add_shared, add_table_options, recipe_of
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("recipe", help="a YAML file, or the name of a recipe of tfmrc")
     parser.add_argument("--run", metavar="FOLDER", help="the run's folder; default: runs/NAME")
-    add_data(parser)
+    add_shared(parser, "--data")
     add_table_options(parser, "stop, or leave it out; default: as the recipe says, else stop")
-    add_settings(parser)
-    add_imports(parser)
+    add_shared(parser, "--set")
 
 
 def run(options: Namespace) -> None:

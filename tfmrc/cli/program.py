@@ -30,7 +30,7 @@ from tfmrc.cli import (
     train,
     verify,
 )
-from tfmrc.cli.parsing import Parser
+from tfmrc.cli.parsing import Parser, add_shared
 from tfmrc.utils.memory import keep_freed_memory
 from tfmrc.utils.pipes import print_text, run_piped
 from tfmrc.utils.run_imports import import_modules
@@ -92,7 +92,7 @@ def _main(words: Sequence[str]) -> int:
     try:
         if options.module not in WITHOUT_TENSORFLOW:
             import_tensorflow()
-        import_modules(getattr(options, "imports", ()))
+        import_modules(options.imports)
         with _sigterm_interrupts(options.module is train):
             return options.module.run(options) or 0
     except KeyboardInterrupt as interruption:
@@ -138,6 +138,7 @@ def parser() -> argparse.ArgumentParser:
         added = subparsers.add_parser(_name(module), description=module.__doc__, allow_abbrev=False)
         added.set_defaults(module=module)
         module.add_arguments(added)
+        add_shared(added, "--import")
     return program
 
 

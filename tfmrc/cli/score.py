@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tfmrc.cli.parsing import add_imports, add_table_options, columns_of
+from tfmrc.cli.parsing import add_table_options, columns_of
 from tfmrc.utils.pipes import print_json
 
 
@@ -64,7 +64,6 @@ def add_options(parser: ArgumentParser) -> None:
     add_table_options(parser)
     parser.add_argument("--output", metavar="FOLDER", help="write metrics.json and report.md here")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    add_imports(parser)
 
 
 def run(options: Namespace) -> None:

@@ -7,8 +7,6 @@ another address. Needs `pip install tfmrc[serve]`.
 
 from argparse import ArgumentParser, Namespace
 
-from tfmrc.cli.parsing import add_imports
-
 
 def add_arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument
@@ -45,7 +43,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="limits of requests, such as seconds=10 body_bytes=1000000 (see docs/serving.md)",
     )
-    add_imports(parser)
 
 
 def run(options: Namespace) -> None:

@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from tfmrc.cli import prepare
-from tfmrc.cli.parsing import add_grid, recipe_of
+from tfmrc.cli.parsing import add_shared, recipe_of
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--coordinator", metavar="HOST:PORT", help="with --hosts N: a free port of host 0"
     )
-    add_grid(parser)
+    add_shared(parser, "--variants", "--seeds")
 
 
 def run(options: Namespace) -> None:

@@ -103,6 +103,35 @@ def test_questions_without_an_answer_in_the_style_are_left_out(files):
     assert (scores["f1"]["size"], scores["squad_2_f1"]["size"]) == (1, 2)
 
 
+def test_a_system_that_never_refuses_is_wrong_where_there_is_no_answer(files, capsys):
+    write(files / "run.jsonl", [{"a": "Ode built the mill", "b": "in spring", "c": "rain"}])
+    scores = scores_of(files)
+    assert scores["squad_2_f1"]["value"] == pytest.approx(2 / 3)
+    assert (scores["f1"]["value"], scores["f1"]["size"]) == (1.0, 2)
+    shown = capsys.readouterr().out
+    assert (
+        shown.index("F1 66.67 (n = 3")
+        < shown.index("refusals not counted")
+        < shown.index("F1 100.00 (n = 2")
+    )
+
+
+def test_references_are_read_like_every_table(files, capsys):
+    rows = ["nr;Frage;passage;Antwort", "a;Who?;Ode.;Ode", "b;Why?;So.;", "c;;So.;So"]
+    (files / "dev.csv").write_text("\n".join(rows))
+    write(files / "run.jsonl", [{"a": "Ode", "b": "So"}])
+    words = ["score", str(files / "run.jsonl"), str(files / "dev.csv"), "--on-error", "skip"]
+    columns = ["--columns", "id=nr", "question=Frage", "answers=Antwort"]
+    for blank, said in (
+        ((), "1 skipped: blank answer"),
+        (("none",), "1 blank answers, read as no answer"),
+    ):
+        assert main([*words, *columns, *(f"--blank-answers={one}" for one in blank)]) == 0
+        said_of = capsys.readouterr()
+        assert "dev.csv: 3 questions read" in said_of.err and said in said_of.err
+        assert ("Rightly refused 0.00" in said_of.out) == bool(blank)
+
+
 def test_worst_variants(files):
     variants = [REFERENCES[0], {**REFERENCES[0], "id": "a-high-conf-turk0"}]
     write(files / "dev.jsonl", variants)

@@ -180,13 +180,16 @@ def test_the_passages_of_a_table_are_asked_about(answers, predictor, tmp_path):
     predictor.save(tmp_path / "saved")
     passage = REQUEST["passage"][1]
     rows = [{"section": "1", "paragraph": passage, **({"answer": "old tamsin"} if answers else {})}]
+    rows = [{**rows[0], "section": "0", "paragraph": None}, *rows, {"section": "2"}]
     file, output = tmp_path / "rows.json", tmp_path / "asked.csv"
     file.write_text(json.dumps(rows))
     command = ["predict", str(tmp_path / "saved"), "--input", str(file), "--output", str(output)]
     with eagerly():
-        assert cli.main([*command, "--option", "num_beams=1", "max_length=3"]) == 0
+        assert cli.main([*command, "--option", "num_beams=1", "max_length=3"]) == 1
     with output.open(encoding="utf-8-sig", newline="") as lines:
-        found = list(csv.DictReader(lines))
+        first, *found, last = csv.DictReader(lines)
+    assert (first["section"], last["section"]) == ("0", "2")
+    assert all("must be text" in row["error"] for row in (first, last))
     assert found and all(row["section"] == "1" and row["passage"] == passage for row in found)
     for row in found:
         assert passage[int(row["start"]) :].startswith(row["answer"])

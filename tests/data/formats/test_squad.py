@@ -110,7 +110,7 @@ def test_answers_that_are_blank_or_say_that_there_is_none(
         stream = read_squad(path, blank_answers=blank_answers)
         [example] = stream
         assert (example.answers, example.answerable) == ({}, expected)
-        blank = {"blank answers, which mean that there is none": 1}
+        blank = {"blank answers, read as no answer": 1}
         assert stream.account.notes == (blank if (unknown, expected) == (None, False) else {})
 
 

@@ -347,7 +347,7 @@ def test_marks_between_tabs_that_quote_nothing_swallow_no_rows(tmp_path):
 def test_a_blank_cell_says_that_there_is_no_answer_if_wanted():
     stream = read_table(ROWS, blank_answers="none")
     assert [example.answerable for example in stream] == [True, True, False]
-    assert stream.account.notes == {"blank answers, which mean that there is none": 1}
+    assert stream.account.notes == {"blank answers, read as no answer": 1}
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def _answers(
     elif flag is not False and (texts or (flag is None and not row.keys().isdisjoint(ANSWERS))):
         flag = False if blank_answers == "none" else None
         if flag is False:
-            account.note("blank answers, which mean that there is none")
+            account.note("blank answers, read as no answer")
     return found, starts, flag
 
 

@@ -82,8 +82,11 @@ coverage: environment-dev
 	rm -rf .coverage && mkdir .coverage
 	$(PY) -m coverage run -m $(TESTING)
 	$(PY) -m coverage combine -q
-	$(PY) -m coverage json -q -o .coverage/report.json
-	$(PY) -m tests.coverage_of_rooms .coverage/report.json
+	$(PY) -m coverage report --fail-under=90
+	for room in ops losses layers decoding text data; do \
+	    printf "%s, percent: " $$room; \
+	    $(PY) -m coverage report --include="tfmrc/$$room/*" --format=total --fail-under=95 || exit 1; \
+	done
 
 slow: environment-dev
 	$(PY) -m pytest -m slow --timeout 7200 $(TESTS)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import keras
+from keras.optimizers import Optimizer
 
 __all__ = [
     "all_sublayers",
@@ -19,7 +20,6 @@ __all__ = [
     "is_update",
     "known_variable",
     "optimizer_variables",
-    "outputs_of",
     "outputs_with_loss",
     "seed_generators",
     "set_initial_epoch",
@@ -58,7 +58,7 @@ def build_loss(model: keras.Model, data_batch: Any) -> bool:
     Returns:
         Whether the model is functional and has losses, and the batch has labels.
     """
-    outputs, loss = outputs_of(model), model._compile_loss
+    outputs, loss = getattr(model, "_outputs_struct", None), model._compile_loss
     _, targets, _ = keras.utils.unpack_x_y_sample_weight(data_batch)
     if outputs is None or loss is None or targets is None:
         return False
@@ -82,11 +82,6 @@ def trained_values(model: keras.Model) -> list[Any]:
     if state and not model._jax_state_synced:
         return list(state["trainable_variables"])
     return [variable.value for variable in model.trainable_variables]
-
-
-def outputs_of(model: keras.Model) -> Any:
-    """Returns the structure of a functional model's symbolic outputs, or `None`."""
-    return getattr(model, "_outputs_struct", None)
 
 
 def outputs_with_loss(model: keras.Model) -> list[str] | None:
@@ -115,19 +110,17 @@ def set_initial_epoch(model: keras.Model, epoch: int | None) -> None:
     model._initial_epoch = epoch
 
 
-def optimizer_variables(optimizer: keras.optimizers.Optimizer) -> list[Any]:
+def optimizer_variables(optimizer: Optimizer) -> list[Any]:
     """Returns the variables that a built optimizer updates, in its order."""
     return list(optimizer._trainable_variables)
 
 
-def index_of(optimizer: keras.optimizers.Optimizer, variable: keras.Variable) -> int:
+def index_of(optimizer: Optimizer, variable: keras.Variable) -> int:
     """Returns the index of a variable, as it is given to an update, in a built optimizer."""
     return int(optimizer._get_variable_index(variable))
 
 
-def known_variable(
-    optimizer: keras.optimizers.Optimizer, variable: keras.Variable
-) -> keras.Variable:
+def known_variable(optimizer: Optimizer, variable: keras.Variable) -> keras.Variable:
     """Returns the variable of a built optimizer that corresponds to one in an update.
 
     In an update on TensorFlow a variable can be the backend's own, which has no Keras path.
@@ -135,17 +128,17 @@ def known_variable(
     return optimizer._trainable_variables[index_of(optimizer, variable)]
 
 
-def ema_variables(optimizer: keras.optimizers.Optimizer) -> list[Any]:
+def ema_variables(optimizer: Optimizer) -> list[Any]:
     """Returns the moving averages of an optimizer with `use_ema`, in the order of its variables."""
     return list(optimizer._model_variables_moving_average)
 
 
-def is_update(optimizer: keras.optimizers.Optimizer) -> Any:
+def is_update(optimizer: Optimizer) -> Any:
     """Returns whether an optimizer that accumulates gradients updates with this batch: boolean."""
     return (optimizer._iterations + 1) % optimizer.gradient_accumulation_steps == 0
 
 
-def uses_weight_decay(optimizer: keras.optimizers.Optimizer, variable: keras.Variable) -> bool:
+def uses_weight_decay(optimizer: Optimizer, variable: keras.Variable) -> bool:
     """Returns True if an optimizer's weight decay applies to a variable."""
     return bool(optimizer._use_weight_decay(variable))
 
@@ -159,8 +152,7 @@ def automatic_name(class_name: str) -> str:
     """Returns the name that Keras gives the first layer of a class without a name of its own."""
     from keras.src.utils.naming import to_snake_case
 
-    name: str = to_snake_case(class_name)
-    return name
+    return str(to_snake_case(class_name))
 
 
 def seed_generators(layer: keras.Layer) -> list[Any]:

@@ -7,13 +7,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfmrc.data import Example, RecordError, with_exact_spans
 from tfmrc.evaluation import Prediction, PredictionWriter
 from tfmrc.utils.batches import batches_of
 from tfmrc.utils.files import replacing
 from tfmrc.utils.progress import Progress
+
+if TYPE_CHECKING:
+    from tfmrc.predictors import Predictor
+    from tfmrc.predictors.results.result import Result
 
 __all__ = [
     "WINDOW",
@@ -31,7 +35,7 @@ SECONDS = 15  # a window that takes longer does not grow
 Records = Iterable[Example | RecordError]
 
 
-def prediction_of(example_id: str, result: Any, task: str) -> Prediction:
+def prediction_of(example_id: str, result: "Result", task: str) -> Prediction:
     """Converts a predictor's result to a line of a prediction file.
 
     Args:
@@ -62,7 +66,7 @@ def digest_of(example: Example, task: str, model: str, options: Mapping[str, Any
 
 
 def write_answers(
-    predictor: Any,
+    predictor: "Predictor[Any]",
     read: Callable[[], Records],
     path: Path,
     *,
@@ -115,7 +119,7 @@ def write_answers(
 
 
 def predictions_of(
-    predictor: Any,
+    predictor: "Predictor[Any]",
     examples: Records,
     task: str,
     options: Mapping[str, Any],
@@ -175,7 +179,7 @@ class Asked:
     located: bool
 
     @classmethod
-    def of(cls, predictor: Any, task: str) -> "Asked":
+    def of(cls, predictor: "Predictor[Any]", task: str) -> "Asked":
         """Returns that of a predictor's task."""
         chosen = predictor.task(task)
         with_answers = getattr(predictor.preprocessor, "with_answers", None)

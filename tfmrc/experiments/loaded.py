@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.examples.files import data_folder, input_files
@@ -15,6 +15,9 @@ from tfmrc.experiments.examples.tags import Tags
 from tfmrc.experiments.plan import Plan, single_run
 from tfmrc.experiments.settings import Experiment, read_settings
 from tfmrc.utils.files import sha256_of
+
+if TYPE_CHECKING:
+    from tfmrc.predictors import Predictor
 
 __all__ = ["TFIDF", "Loaded", "ensemble_of", "open_model"]
 
@@ -46,7 +49,7 @@ class Loaded:
     parts: tuple["Loaded", ...] = ()
 
     @cached_property
-    def predictor(self) -> Any:
+    def predictor(self) -> "Predictor[Any]":
         """The predictor; that of a run has the run's tagger and ranker.
 
         Raises:
@@ -58,7 +61,8 @@ class Loaded:
         from tfmrc.predictors.load import load
 
         if self.parts:
-            return ensemble_predictor([part.predictor for part in self.parts])
+            members: Any = [part.predictor for part in self.parts]
+            return ensemble_predictor(members)
         if self.settings is not None:
             folders.read_json(self.folder / folders.TRAINING, "train")
         predictor = load(self.folder, dtype=self.dtype)

@@ -15,7 +15,7 @@ from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.plan import Plan
 from tfmrc.experiments.scoring import EvaluationSet, TaskPredictions
 from tfmrc.experiments.settings import Experiment
-from tfmrc.predictors import Query
+from tfmrc.predictors import Predictor, Query
 from tfmrc.utils.files import write_text
 
 NUM_ATTRIBUTIONS = 3
@@ -27,7 +27,7 @@ NUM_SAMPLES = 10
 
 def draw_run(
     member: Plan,
-    predictor: Any,
+    predictor: Predictor[Any],
     examples: Sequence[Example],
     tasks: Sequence[TaskPredictions],
     target: Path,
@@ -65,8 +65,12 @@ def draw_run(
     first = next((example for example in examples if example.answers), None)
     if "gated_self_attention" in getattr(predictor.model, "ATTENTION", ()) and first is not None:
         asked = Query.of(first, predictor.task())  # as it was asked about
-        given = {"answer": asked.answer, "answer_start": asked.answer_start}
-        found = predictor.attention(question=first.question, passages=asked.passage, **given)
+        found = predictor.attention(
+            question=first.question,
+            passages=asked.passage,
+            answer=asked.answer,
+            answer_start=asked.answer_start,
+        )
         if "gated_self_attention" in found:  # Figure 5 of Zhao et al. 2018
             found["gated_self_attention"].plot(target / "self_attention", f"Answer: {asked.answer}")
 

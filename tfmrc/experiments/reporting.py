@@ -53,7 +53,7 @@ def training_details(experiment: Experiment, trained: Sequence[Plan]) -> dict[st
         f"{_range([f['examples'] for f in facts], ',')} examples, ended by: "
         + ", ".join(sorted({f["ended_by"] for f in facts})),
         "Weights": _by_variant(facts, "weights"),
-        "Best evaluation": _by_variant(facts, "best_eval") if len(facts) == 1 else "",
+        "Best epoch": _by_variant(facts, "best_eval") if len(facts) == 1 else "",
         "Seeds": ", ".join(map(str, sorted({f["seed"] for f in facts}))) if runs else "",
         "Settings": ", ".join(
             f"{name} {value}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfmrc import evaluation
 from tfmrc.data import Example
@@ -24,6 +24,10 @@ from tfmrc.experiments.examples.spans import MAX_LENGTH, with_spans
 from tfmrc.experiments.loaded import Loaded
 from tfmrc.experiments.plan import Plan
 from tfmrc.experiments.settings import Evaluation, Experiment, Source
+
+if TYPE_CHECKING:
+    from tfmrc.predictors import Predictor
+    from tfmrc.predictors.task import Task
 
 BASELINES = {
     "first sentence": lambda given, passages: evaluation.first_sentence(passages),
@@ -322,12 +326,12 @@ def option_sets(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
 
 
 def _task_facts(
-    predictor: Any, source: Source, task: Any, prefixes: Mapping[str, str]
+    predictor: "Predictor[Any]", source: Source, task: "Task", prefixes: Mapping[str, str]
 ) -> dict[str, Any] | None:
     """Returns what a file says of its task; None if the source has no answers in its style."""
-    target, style, is_sequence = task.target, task.style, source.sequence is not None
+    target, style, is_sequence = source.sequence or task.target, task.style, bool(source.sequence)
     if is_sequence:
-        target, style = source.sequence, None
+        style = None
     elif target == "answer" and style not in (None, *source.styles):
         return None
     only_target = is_sequence or len({other.target for other in predictor.tasks}) == 1

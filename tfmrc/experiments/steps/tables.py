@@ -76,7 +76,8 @@ def ask_table(
         results = ([question] for question in asking)
     else:
         given = (example.passages[0] for example in examples())
-        results = model.predictor.generate_from_passage(given, **model.options)
+        finder: Any = model.predictor
+        results = finder.generate_from_passage(given, **model.options)
 
     def table() -> Iterator[dict[str, Any]]:
         for questions in results:

@@ -14,6 +14,7 @@ from tfmrc.experiments.building import model as building
 from tfmrc.experiments.classes import Classes
 from tfmrc.experiments.plan import Plan
 from tfmrc.models import SAN
+from tfmrc.predictors import SANPredictor
 from tfmrc.preprocessing import MasquePreprocessor, SANPreprocessor
 from tfmrc.text import Vocabulary
 
@@ -46,7 +47,7 @@ def test_a_subclass_that_passes_arguments_on_takes_those_of_its_base():
     arguments = model.arguments
     assert (arguments.units, arguments.num_layers, arguments.seed) == (3, 1, 7)
     assert plan(contextual={"cove": "cove.pth"}).classes.preprocessor is SANPreprocessor
-    assert Classes(SAN, LongPreprocessor, None).read_tags is False
+    assert Classes(SAN, LongPreprocessor, SANPredictor, SAN).read_tags is False
 
 
 def test_elmo_is_built_from_its_files(tmp_path):

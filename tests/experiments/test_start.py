@@ -133,8 +133,8 @@ def test_the_seed_reaches_the_dropout_of_a_model_that_is_trained_further(first):
 
 def test_training_may_have_another_precision_than_the_start(tmp_path):
     reader = extractive_reader()
-    training = SimpleNamespace(dtype="mixed_bfloat16")
-    experiment = SimpleNamespace(styles=("span",), seed=1, training=training)
+    training = SimpleNamespace(dtype="mixed_bfloat16", frozen=())
+    experiment = SimpleNamespace(styles=("span",), seed=1, training=training, start_from="reader")
     classes = SimpleNamespace(predictor=tfmrc.Predictor)
     plan = SimpleNamespace(
         start=reader.save(tmp_path / "reader"), classes=classes, experiment=experiment

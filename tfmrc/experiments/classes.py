@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfmrc.experiments.settings import Experiment
 from tfmrc.utils.arguments import (
@@ -13,6 +13,12 @@ from tfmrc.utils.arguments import (
     suggestion,
     unknown_argument,
 )
+
+if TYPE_CHECKING:
+    import keras
+
+    from tfmrc.predictors.base import Predictor
+    from tfmrc.preprocessing.base import Preprocessor
 
 __all__ = ["Classes", "check_experiment", "classes_of", "find_model_class"]
 
@@ -25,10 +31,10 @@ KERAS = ("dtype", "trainable")  # arguments that every Keras model takes
 class Classes:
     """The model, preprocessor and predictor classes of a paper, or a user's own."""
 
-    model: Any
-    preprocessor: Any
-    predictor: Any
-    optimizer: Any = None  # the model class whose optimizer is used
+    model: "type[keras.Model]"
+    preprocessor: "type[Preprocessor]"
+    predictor: "type[Predictor[Any]]"
+    optimizer: "type[keras.Model]"  # the model class whose optimizer is used
 
     @property
     def only_asks(self) -> bool:
@@ -61,7 +67,7 @@ def classes_of(experiment: Experiment) -> Classes:
     return Classes(model_class, predictor.preprocessor_class, predictor, optimizer)
 
 
-def find_model_class(name: str) -> Any:
+def find_model_class(name: str) -> "type[keras.Model]":
     """Returns a registered model class by its name, with or without its package.
 
     Raises:

@@ -4,8 +4,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import keras
+
 from tfmrc.experiments.classes import RESERVED
 from tfmrc.experiments.plan import Plan
+from tfmrc.preprocessing.base import Preprocessor
+from tfmrc.text import Vocabulary
 from tfmrc.utils.arguments import parameters_of
 
 __all__ = [
@@ -26,7 +30,7 @@ def _naming(setting: str) -> Iterator[None]:
         raise ValueError(f"{setting}: {error}") from error
 
 
-def build_encoder(plan: Plan) -> Any:
+def build_encoder(plan: Plan) -> keras.layers.Layer | None:
     """Builds the pretrained encoder of a run; None without one.
 
     Raises:
@@ -40,7 +44,7 @@ def build_encoder(plan: Plan) -> Any:
         return encoders.from_preset(**options)
 
 
-def build_contextual(plan: Plan) -> Any:
+def build_contextual(plan: Plan) -> keras.layers.Layer | None:
     """Loads the contextual embedding of a run; None without one."""
     from tfmrc.encoders import load_cove, load_elmo
 
@@ -53,7 +57,9 @@ def build_contextual(plan: Plan) -> Any:
     return load(*paths, name=name, dtype=plan.experiment.training.dtype)
 
 
-def build_preprocessor(plan: Plan, vocabulary: Any, arguments: Mapping[str, Any]) -> Any:
+def build_preprocessor(
+    plan: Plan, vocabulary: Vocabulary, arguments: Mapping[str, Any]
+) -> Preprocessor:
     """Builds the preprocessor of a run.
 
     Args:
@@ -72,11 +78,11 @@ def build_preprocessor(plan: Plan, vocabulary: Any, arguments: Mapping[str, Any]
 
 def build_model(
     plan: Plan,
-    preprocessor: Any,
+    preprocessor: Preprocessor,
     tagger: str | None = None,
-    encoder: Any = None,
-    contextual: Any = None,
-) -> Any:
+    encoder: keras.layers.Layer | None = None,
+    contextual: keras.layers.Layer | None = None,
+) -> keras.Model:
     """Builds the model of a run with the preprocessor's sizes.
 
     Args:
@@ -120,7 +126,9 @@ def build_model(
         return model_class(**arguments)
 
 
-def compile_arguments(plan: Plan, model: Any, steps: int, steps_per_epoch: int) -> dict[str, Any]:
+def compile_arguments(
+    plan: Plan, model: keras.Model, steps: int, steps_per_epoch: int
+) -> dict[str, Any]:
     """Returns the arguments of `compile`: the paper's training with the experiment's options.
 
     With `training.optimizer_of` the optimizer is that of another paper and the losses are the

@@ -1,6 +1,6 @@
 """What a run trains: its preprocessor and its model, built or loaded, and compiled."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from tfmrc.experiments.plan import Plan
 from tfmrc.models.freezing import set_trainable_flags
 from tfmrc.ops.ids import NUM_SPECIAL
 from tfmrc.predictors.spans.ensemble import check_same_words
+from tfmrc.preprocessing.base import Preprocessor
 from tfmrc.text import Vocabulary
 
 __all__ = ["Parts", "build_parts", "compile_model"]
@@ -39,9 +40,9 @@ class Parts:
         facts: dict. Facts for `training.json`.
     """
 
-    preprocessor: Any
+    preprocessor: Preprocessor
     model: keras.Model
-    annotate: Any
+    annotate: Callable[..., Any] | None
     earlier: list[str] | None
     facts: dict[str, Any]
 
@@ -84,7 +85,7 @@ def build_parts(
         preprocessor = build_preprocessor(plan, vocabulary, arguments)
         model = build_model(plan, preprocessor, tagger, encoder, contextual)
         settings, vectors = plan.experiment.vocabulary, None
-        if settings.rows_from_encoder:
+        if settings.rows_from_encoder and encoder is not None:
             vectors = encoder.word_vectors(vocabulary.words[NUM_SPECIAL:])
         elif settings.vectors is not None:
             vectors = plan.data / settings.vectors
@@ -109,7 +110,7 @@ def compile_model(plan: Plan, parts: Parts, steps: int, per_epoch: int) -> keras
     return model
 
 
-def _with_teacher(plan: Plan, model: Any, preprocessor: Any) -> Any:
+def _with_teacher(plan: Plan, model: keras.Model, preprocessor: Preprocessor) -> keras.Model:
     """Returns the model to fit: with a teacher, one that shares the weights of `model`.
 
     Args:

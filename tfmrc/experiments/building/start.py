@@ -7,11 +7,12 @@ import keras
 from tfmrc.experiments.plan import Plan
 from tfmrc.models.base import FLAGS
 from tfmrc.models.freezing import set_trainable_flags, trainable_flags
+from tfmrc.predictors.base import Predictor
 
 __all__ = ["load_start"]
 
 
-def load_start(plan: Plan, tagger: str | None = None) -> Any:
+def load_start(plan: Plan, tagger: str | None = None) -> Predictor[Any] | None:
     """Loads the predictor that training starts from; None without one.
 
     Args:
@@ -67,7 +68,7 @@ def _with_dtype(config: Any, dtype: str) -> Any:
     return {name: _with_dtype(value, dtype) for name, value in config.items()}
 
 
-def _thaw(plan: Plan, model: Any) -> None:
+def _thaw(plan: Plan, model: keras.Model) -> None:
     """Trains the layers that were frozen before, but for those that the model's arguments freeze.
 
     `training.frozen` of this experiment alone decides, so that a head can be trained first and

@@ -110,9 +110,11 @@ def init(
         sources.append(_source(found, test=Path(test), reading=reading))
     settings = {**found.sizes(), **_split(found), **_parts(found, encoder)}
     values = {name: _yaml(value) for name, value in {**settings, "name": target.stem}.items()}
-    ready = "ready_" * (model == "reader" and encoder == READY)
     fixed = {"sources": "".join(sources), "split_note": _split_note(found, settings["by"])}
-    text = _template("recipe") + _template(f"{ready}{model}")
+    parts = ["recipe", *(["words"] if model != "reader" else []), model]
+    if model == "reader" and encoder == READY:
+        parts[-1] = "ready_reader"
+    text = "".join(map(_template, parts))
     write_text(target, Template(text).substitute(values | fixed))
     lines = [found.describe(), *found.long_passages(), f"Wrote {target}. Next:"]
     return "\n".join([*lines, *_commands(target, found, test), _start_of(model, encoder)])

@@ -175,7 +175,7 @@ def _has_more_time(plan: Plan) -> bool:
     return ended and (minutes is None or facts["seconds"] < 60 * minutes)
 
 
-def _strategy(batch_size: int) -> Any:
+def _strategy(batch_size: int) -> tf.distribute.Strategy | None:
     """Returns a strategy for all GPUs of TensorFlow, or None for one device or on JAX."""
     if keras.backend.backend() != "tensorflow" or len(tf.config.list_physical_devices("GPU")) < 2:
         return None
@@ -309,7 +309,9 @@ def fit(plan: Plan, parts: Parts, data: Data, model: keras.Model) -> dict[str, A
     }
 
 
-def _batches(plan: Plan, parts: Parts, data: Data, start_step: int | None = None) -> Any:
+def _batches(
+    plan: Plan, parts: Parts, data: Data, start_step: int | None = None
+) -> tf.data.Dataset:
     """Returns the training batches after a step; without one, those of the validation."""
     size = plan.experiment.training.batch_size
     shared = {

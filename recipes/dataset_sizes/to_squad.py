@@ -1,12 +1,24 @@
 """Converts a file of any known format to SQuAD's format, which DAANET uses for all datasets."""
 
 import argparse
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from recipes.dataset_sizes.squad_writer import write_squad
-from tfmrc.data import read_file
-from tfmrc.data.stream import Filtered
+from tfmrc.data import Example, read_file
 from tfmrc.data.transforms.splits import draw_by_id
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """The examples of a stream that pass a test; can be iterated repeatedly."""
+
+    examples: Iterable[Example]
+    test: Callable[[Example], bool]
+
+    def __iter__(self) -> Iterator[Example]:
+        return filter(self.test, self.examples)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -32,4 +32,3 @@ from .transforms.tagging import (
     spacy_tagger as spacy_tagger,
     words_tagger as words_tagger,
 )
-from .transforms.windows import split_summary as split_summary

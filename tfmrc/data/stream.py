@@ -7,7 +7,6 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
@@ -241,17 +240,6 @@ def _check(example: Example, location: "RecordLocation", labels: Labels, ids: se
         raise location.error(f"must not be blank. Received: {example.question!r}", "question")
     if labels == "none" and not any(passage.strip() for passage in example.passages):
         raise location.error(f"one must have text. Received: {example.passages!r}", "passages")
-
-
-@dataclass(frozen=True)
-class Filtered:
-    """The examples of a stream that pass a test; can be iterated repeatedly."""
-
-    examples: Iterable[Example]
-    test: Callable[[Example], bool]
-
-    def __iter__(self) -> Iterator[Example]:
-        return filter(self.test, self.examples)
 
 
 @contextmanager

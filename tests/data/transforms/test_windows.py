@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from tfmrc.data import split_summary
 from tfmrc.data.transforms.sentences import sentences, words
 from tfmrc.data.transforms.windows import covered, windows
 
@@ -80,7 +79,7 @@ def test_without_overlap_no_passage_is_spare(lengths, size):
 
 def test_a_long_summary_makes_ten_passages_of_130_words():
     text = story([20] * 33)
-    passages = split_summary(text)
+    passages = [text[a:b] for a, b in windows(text, 130, 10, overlap=True)]
     assert len(passages) == 10
     assert {len(words(passage)) for passage in passages} == {120}
     starts = [text.index(passage) for passage in passages]

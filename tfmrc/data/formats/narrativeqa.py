@@ -37,8 +37,8 @@ def read_narrativeqa(
 ) -> ExampleStream:
     """Reads NarrativeQA's questions with their summaries, divided into overlapping passages.
 
-    Each summary is divided as by ``split_summary``. The account notes summaries that are too long
-    for ``num_passages`` passages. The summaries are held in memory.
+    Each summary is divided by ``windows``, with overlap. The account notes summaries that are too
+    long for ``num_passages`` passages. The summaries are held in memory.
 
     Args:
         qaps: str or path. ``qaps.csv``, which may be gzipped.

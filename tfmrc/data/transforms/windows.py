@@ -9,32 +9,6 @@ from tfmrc.data.transforms.sentences import sentences, words
 Interval = tuple[int, int]
 
 
-def split_summary(text: str, num_passages: int = 10, size: int = 130) -> list[str]:
-    """Divides a text into passages of whole sentences that overlap by about half.
-
-    Each passage has at most ``size`` words, each sentence is whole in at least one passage, and
-    the passages begin at evenly spaced positions. A sentence of more than ``size`` words is
-    divided. A short text gives fewer passages. If a text is too long for ``num_passages``
-    passages, its end is left out (``covered`` computes the covered share).
-
-    Args:
-        text: str.
-        num_passages: int. Largest number of passages. Default: 10.
-        size: int. Largest number of words and punctuation marks per passage. Default: 130.
-
-    Returns:
-        The passages, in the order of the text.
-
-    Example:
-
-    >>> split_summary("One two. Three four. Five six. Seven eight.", num_passages=3, size=6)
-    ['One two. Three four.', 'Three four. Five six.', 'Five six. Seven eight.']
-
-    Reference: masque, section 4.2 ("each summary ... was divided into ten passages").
-    """
-    return [text[start:end] for start, end in windows(text, size, num_passages, overlap=True)]
-
-
 def windows(
     text: str,
     size: int,
@@ -63,6 +37,8 @@ def windows(
 
     >>> windows("One two. Three four. Five six.", size=6)
     [(0, 20), (9, 30)]
+
+    Reference: masque, section 4.2 ("each summary ... was divided into ten passages").
     """
     spans = words(text)
     if not spans:

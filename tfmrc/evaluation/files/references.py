@@ -1,15 +1,15 @@
 """References: the texts and labels against which predictions are scored."""
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tfmrc.data.example import Example
 from tfmrc.data.formats.detect import read_file
+from tfmrc.data.formats.json_stream import json_shape
 from tfmrc.data.formats.msmarco import NO_ANSWER
-from tfmrc.data.stream import Account, RecordError, open_binary
+from tfmrc.data.stream import Account, RecordError
 from tfmrc.evaluation.files.predictions import json_records
 
 
@@ -85,26 +85,23 @@ def read_references(
     >>> read_references(path)["7"].answers
     ('the mill', 'a mill')
     """
-    first = _first(path)
-    if "answers" in first and not {"question", "passages"} & first.keys():
-        return _unique(path, _answers_only(path, account or Account()))
-    styles: set[str] = set()
+    names = json_shape(path).keys()
+    if "answers" in names and names.isdisjoint(("question", "passages")):
+        return _answers_only(path, account or Account())
     given = {name: value for name, value in (options | {"split": split}).items() if value}
-
-    def references() -> Iterator[Reference]:
-        for example in read_file(path, **given).records(account or Account(labels="texts")):
-            if isinstance(example, RecordError):
-                continue
-            styles.update(example.answers)
-            if style is None and len(example.answers) > 1:
-                raise ValueError(
-                    f"{path}, id {example.id}: the answers have several styles, choose one with "
-                    f"style=... (--style). Received: styles {sorted(example.answers)}"
-                )
-            if not example.answers or style is None or style in example.answers:
-                yield Reference.of(example, style)
-
-    found = _unique(path, references())
+    found: dict[str, Reference] = {}
+    styles: set[str] = set()
+    for example in read_file(path, **given).records(account or Account(labels="texts")):
+        if isinstance(example, RecordError):
+            continue
+        styles.update(example.answers)
+        if style is None and len(example.answers) > 1:
+            raise ValueError(
+                f"{path}, id {example.id}: the answers have several styles, choose one with "
+                f"style=... (--style). Received: styles {sorted(example.answers)}"
+            )
+        if not example.answers or style is None or style in example.answers:
+            found[example.id] = Reference.of(example, style)
     if style is not None and style not in styles:
         raise ValueError(
             f"{path}: no answer has this style; there are {sorted(styles)}. "
@@ -113,34 +110,18 @@ def read_references(
     return found
 
 
-def _unique(path: str | Path, references: Iterator[Reference]) -> dict[str, Reference]:
+def _answers_only(path: str | Path, account: Account) -> dict[str, Reference]:
+    """Returns MS MARCO's references: an id and a list of answers in each line."""
     found: dict[str, Reference] = {}
-    for reference in references:
-        if reference.id in found:
-            raise ValueError(f"{path}: an id occurs twice. Received: id={reference.id!r}")
-        found[reference.id] = reference
-    return found
-
-
-def _first(path: str | Path) -> dict[str, Any]:
-    """Returns the object in the first line of a file; {} if there is none."""
-    with open_binary(path) as file:
-        line = file.readline()
-    try:
-        value = json.loads(line)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _answers_only(path: str | Path, account: Account) -> Iterator[Reference]:
-    """Yields MS MARCO's references: an id and a list of answers in each line."""
     for location, record in json_records(path):
         account.used += 1
         answers = location.list(record, "answers")
-        key = record["query_id"] if "query_id" in record else location.text(record, "id")
+        key = str(record["query_id"] if "query_id" in record else location.text(record, "id"))
+        if key in found:
+            raise location.error(f"occurs twice. Received: id={key!r}", "id")
         answerable = bool(answers) and NO_ANSWER not in answers
-        yield Reference(str(key), tuple(answers), answerable=answerable)
+        found[key] = Reference(key, tuple(answers), answerable=answerable)
+    return found
 
 
 def question_references(examples: Sequence[Example]) -> dict[str, list[str]]:

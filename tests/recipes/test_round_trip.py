@@ -1,7 +1,10 @@
 """The round trip, small: questions, answers, agreement, and SAN's data with and without them."""
 
+import io
 import json
+from contextlib import redirect_stdout
 from dataclasses import replace
+from types import SimpleNamespace
 
 import keras
 import pytest
@@ -59,20 +62,19 @@ def answering():
     return Predictor(model, reading)
 
 
-@pytest.fixture
-def arguments(place, tmp_path):
+def arguments_of(place, folder):
     chosen = {
         "question_predictor": place / "asks", "answer_predictor": place / "answers",
-        "san": place / "san.yaml", "without": tmp_path / "without", "threshold": 0,
+        "san": place / "san.yaml", "without": folder / "without", "threshold": 0,
         "seeds": "[1]", "num_beams": 1, "max_answers": 2,
     }  # fmt: skip
-    places = ["--data", str(place), "--run", str(tmp_path / "run")]
+    places = ["--data", str(place), "--run", str(folder / "run")]
     return [*places, "--set", *(f"{name}={value}" for name, value in chosen.items())]
 
 
-def test_from_passages_to_squads_form(place, tmp_path, arguments):
+def test_from_passages_to_squads_form(place, tmp_path):
     with eagerly():
-        assert main.main(["make", *arguments]) == 0
+        assert main.main(["make", *arguments_of(place, tmp_path)]) == 0
     run = tmp_path / "run"
     kept = list(data.read_squad(run / "kept.json"))  # which checks that each answer stands there
     assert kept and {e.passages[0] for e in kept} <= {
@@ -136,8 +138,11 @@ def test_only_what_agrees_is_kept_once_a_passage(tmp_path):
         settings.load(main.HERE / "config.yaml", "agreement=em")
 
 
-def test_the_comparison_trains_with_and_without(place, tmp_path, arguments, monkeypatch, capsys):
-    run = tmp_path / "run"
+@pytest.fixture(scope="module")
+def compared(place, tmp_path_factory):
+    """The run, the experiments that it asked for, its metrics, and what it printed."""
+    folder = tmp_path_factory.mktemp("compared")
+    run = folder / "run"
     (run / "comparison").mkdir(parents=True)
     articles = squad(NAMES)["data"]
     for article in articles:
@@ -153,7 +158,6 @@ def test_the_comparison_trains_with_and_without(place, tmp_path, arguments, monk
     wrong = dict.fromkeys(right, "nobody")
     for name, answers in (("with-1", right), ("with-2", right), ("without-2", wrong)):
         (run / "comparison" / f"{name}.json").write_text(json.dumps(answers))
-    arguments = [*arguments, "seeds=[1,2]"]
     asked = []
 
     def train(experiment, data, runs, variants, seeds):
@@ -166,32 +170,45 @@ def test_the_comparison_trains_with_and_without(place, tmp_path, arguments, monk
             facts = {"steps": 32, "examples": len(list(part.train))}
             run_folder.write_json(member.folder / "training.json", facts)
 
-    monkeypatch.setattr(compare.experiments, "train", train)
-    with eagerly():
-        assert main.main(["compare", *arguments]) == 0
-    assert "(with) - without" in capsys.readouterr().out
+    arguments = [*arguments_of(place, folder), "seeds=[1,2]"]
+    with pytest.MonkeyPatch.context() as patch, eagerly():
+        patch.setattr(compare.experiments, "train", train)
+        with redirect_stdout(io.StringIO()) as printed:
+            assert main.main(["compare", *arguments]) == 0
+        assert main.main(["compare", *arguments]) == 0 and len(asked) == 6  # nothing anew
     metrics = json.loads((run / "comparison" / "metrics.json").read_text())
-    assert metrics["systems"]["round_trip, with, seed 1"]["scores"]["f1"]["value"] == 1.0
-    assert set(metrics["systems"]) == {
+    return SimpleNamespace(run=run, asked=asked, metrics=metrics, printed=printed.getvalue())
+
+
+def test_the_comparison_has_systems_seeds_means_and_a_difference(compared):
+    scores = {name: system["scores"] for name, system in compared.metrics["systems"].items()}
+    assert scores["round_trip, with, seed 1"]["f1"]["value"] == 1.0
+    assert set(scores) == {
         f"round_trip, {name}, {of}"
         for name in ("without", "with", "with, in as many steps as without")
         for of in ("seed 1", "seed 2", "mean of 2")
     }
-    mean = metrics["systems"]["round_trip, without, mean of 2"]["scores"]["f1"]
-    first = metrics["systems"]["round_trip, without, seed 1"]["scores"]["f1"]["value"]
+    mean = scores["round_trip, without, mean of 2"]["f1"]
+    first = scores["round_trip, without, seed 1"]["f1"]["value"]
     assert mean["value"] == pytest.approx(first / 2) and len(mean["values"]) == 2
-    assert f"+{100 * (1 - first / 2):.2f}" in metrics["details"]["F1, (with) - without"]
-    # The validation examples are the same, and no passage of them is trained on.
+    difference = compared.metrics["details"]["F1, (with) - without"]
+    assert f"+{100 * (1 - first / 2):.2f}" in difference and "(with) - without" in compared.printed
+
+
+def test_the_comparison_trains_with_and_without_our_questions(compared, place):
+    """The validation examples are the same, and no passage of them is trained on."""
     (plain, validated), (more, again) = (
         (list(part.train), list(part.validation))
-        for part in (splits(Plan(experiment, run, data=place))[0] for experiment in asked[:2])
+        for experiment in compared.asked[:2]
+        for part in splits(Plan(experiment, compared.run, data=place))[:1]
     )
     assert [e.id for e in validated] == [e.id for e in again] and validated
     ours = [e for e in more if e.id not in {e.id for e in plain}]
     assert ours and len(more) == len(plain) + len(ours)
     assert not {e.passages for e in more} & {e.passages for e in validated}
-    # The third run has our questions, and takes the steps of the first.
-    assert asked[2].sources[0].train == asked[1].sources[0].train
-    assert asked[2].training.eval_every_steps * asked[2].training.epochs == 32
-    # Again: nothing is trained anew.
-    assert main.main(["compare", *arguments]) == 0 and len(asked) == 6
+
+
+def test_the_third_run_has_our_questions_and_takes_the_steps_of_the_first(compared):
+    _, second, third = compared.asked[:3]
+    assert third.sources[0].train == second.sources[0].train
+    assert third.training.eval_every_steps * third.training.epochs == 32

@@ -1,6 +1,8 @@
 """The demo on the shipped part of SQuAD, from end to end with a small encoder of random weights."""
 
+import io
 import json
+from contextlib import redirect_stdout
 
 import pytest
 
@@ -40,29 +42,43 @@ def backbone(tmp_path_factory):
 # === From end to end ===
 
 
-def test_the_demo_trains_scores_exports_and_answers(tmp_path, monkeypatch, capfd, backbone):
-    """The commands of `make demo`, with small models."""
-    monkeypatch.delenv("TFMRC_DATA", raising=False)  # the data is shipped
-    monkeypatch.chdir(tmp_path)
-    run = "runs/squad_demo"
+RUN, EXPORT = "runs/squad_demo", "savedmodels/squad_demo/1"
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory, backbone):
+    """The folder in which the commands of `make demo` have run, with small models."""
+    folder = tmp_path_factory.mktemp("demo")
     encoder = f"encoder={{preset: {backbone}, length: 64, overlap: 16, trainable_layers: 1}}"
-    with eagerly():
+    with eagerly(), pytest.MonkeyPatch.context() as patch:
+        patch.delenv("TFMRC_DATA", raising=False)  # the data is shipped
+        patch.chdir(folder)
         assert cli.main(["train", "squad_demo", "--set", *SMALL, encoder]) == 0
-        assert cli.main(["evaluate", run]) == 1  # two steps teach nothing; the demo says so
-        assert "MISSED" in capfd.readouterr().out
-    export = "savedmodels/squad_demo/1"
-    assert cli.main(["export", run, "--to", export]) == 0
-    capfd.readouterr()
-    ask.main([export, run])
+        with redirect_stdout(io.StringIO()) as printed:
+            assert cli.main(["evaluate", RUN]) == 1  # two steps teach nothing; the demo says so
+    assert "MISSED" in printed.getvalue()
+    assert cli.main(["export", str(folder / RUN), "--to", str(folder / EXPORT)]) == 0
+    return folder
+
+
+@pytest.fixture
+def in_demo(demo, monkeypatch):
+    monkeypatch.chdir(demo)
+
+
+def test_the_program_asks_all_questions_and_names_the_next_commands(in_demo, capfd):
+    ask.main([EXPORT, RUN])
     printed = capfd.readouterr().out
     assert "4 test questions" in printed
     assert all(label in printed for label in ask.SYSTEMS.values())
     assert printed.count("  Answer     ") == printed.count("  People     ") == len(ask.QUESTIONS)
     commands = [line for line in printed.splitlines() if "tfmrc answer" in line]
-    assert [line.split()[2] for line in commands] == [export, run]
-    # The run and its export give the same answer to one's own text.
+    assert [line.split()[2] for line in commands] == [EXPORT, RUN]
+
+
+def test_the_run_and_its_export_answer_alike(in_demo, capfd):
     told = []
-    for folder in (run, export):
+    for folder in (RUN, EXPORT):
         command = ["answer", folder, "--question", "Who flew?", "--passage", PASSAGE, "--json"]
         assert cli.main(command) == 0
         told.append(json.loads(capfd.readouterr().out))

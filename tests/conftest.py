@@ -4,6 +4,7 @@ import functools
 import gc
 import importlib.util
 import os
+import sqlite3  # noqa: F401  # before TensorFlow, whose SQLite has no full-text search
 import sys
 import typing
 from pathlib import Path

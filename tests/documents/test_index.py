@@ -56,7 +56,7 @@ def test_search_finds_words_of_texts_and_headings(folder, to, question, expected
 
 
 def test_passages_have_their_place(folder, to):
-    (folder / "a.pdf").write_bytes(pdf([[("One.", 10, 700)], [("An eagle.", 10, 700)]]))
+    (folder / "a.pdf").write_bytes(pdf([[("One", 10, 700)], [("An eagle.", 10, 700)]]))
     index(folder, to)
     opened = open_store(to)
     [passage] = opened.search("eagle")

@@ -70,3 +70,13 @@ def test_a_list_of_numbers_without_an_end_is_divided():
     passages = list(split_document(document))
     assert max(len(passage.text) for passage in passages) <= 5_000
     assert sum(len(passage.text.split()) for passage in passages) == 2_000
+
+
+def test_rows_of_a_table_are_passages_with_their_numbers():
+    lines = b'{"text": "One."}\n\n{"title": "Owls", "text": "An owl flew."}\n{"a": 3, "b": 4}'
+    passages = list(split_document(read_document(lines, "a.jsonl")))
+    assert [(passage.page, passage.heading, passage.text) for passage in passages] == [
+        (1, (), "One."),
+        (3, ("Owls",), "An owl flew."),
+        (4, (), "a: 3; b: 4"),
+    ]

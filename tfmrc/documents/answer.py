@@ -9,6 +9,8 @@ from tfmrc.predictors.results.result import Result
 
 __all__ = ["DocumentAnswer", "cite"]
 
+TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
+
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentAnswer(Result):
@@ -20,8 +22,8 @@ class DocumentAnswer(Result):
         document: str or None. Name of the document; None if there is no answer, or a text in the
             model's words whose source is not known. Default: None.
         heading: tuple of str. The headings above it, the outermost first. Default: ().
-        page: int or None. The page on which it begins, from 1; None for a document without pages.
-            Default: None.
+        page: int or None. The page on which it begins, from 1, or the row of a table; None for a
+            document without pages. Default: None.
         start: int. Offset of its first character in the document's text
             (`DocumentCollection.document_text`); of a text in the model's words, that of its
             passage; -1 if there is none. Default: -1.
@@ -58,14 +60,15 @@ class DocumentAnswer(Result):
 
     @property
     def place(self) -> str:
-        """Document, page, headings and characters.
+        """Document, page or row, headings and characters.
 
         Example:
 
         >>> DocumentAnswer("owl", document="a.pdf", heading=("B", "C"), start=7, end=10).place
         'a.pdf, B > C, characters 7-10'
         """
-        page = "" if self.page is None else f"page {self.page}"
+        unit = "row" if str(self.document).lower().endswith(TABLES) else "page"
+        page = "" if self.page is None else f"{unit} {self.page}"
         headings = " > ".join(self.heading)
         characters = f"characters {self.start}-{self.end}"
         return ", ".join(part for part in (self.document, page, headings, characters) if part)

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 __all__ = ["Block", "Document", "DocumentBuilder", "Passage"]
 
@@ -29,8 +29,8 @@ class Document:
     Attributes:
         text: str. The text, to which all offsets refer.
         blocks: sequence of `Block`, in their order, without overlap.
-        pages: sequence of int. Offset of the beginning of each page; () if there are no pages.
-            Default: ().
+        pages: sequence of int. Offset of the beginning of each page, or of each row of a table; ()
+            if there are none. Default: ().
     """
 
     text: str
@@ -48,7 +48,10 @@ class Passage:
         end: int. Offset after its last character.
         heading: tuple of str. The headings above it, the outermost first. Default: ().
         document: str. Name of the document. Default: "".
-        pages: tuple of int. Offset of the beginning of each page of the document. Default: ().
+        page: int or None. The page on which it begins, from 1, or the row of a table; None for a
+            document without pages. Default: None.
+        page_starts: tuple of int. Offsets in the document's text at which further pages begin
+            within the passage. Default: ().
         score: float. How well it fits a question, higher is better. Default: 0.0.
     """
 
@@ -57,24 +60,20 @@ class Passage:
     end: int
     heading: tuple[str, ...] = ()
     document: str = ""
-    pages: tuple[int, ...] = field(default=(), repr=False)
+    page: int | None = None
+    page_starts: tuple[int, ...] = ()
     score: float = 0.0
-
-    @property
-    def page(self) -> int | None:
-        """The page on which it begins, from 1; None for a document without pages."""
-        return self.page_at(self.start)
 
     def page_at(self, offset: int) -> int | None:
         """Returns the page of a character of the document.
 
         Example:
 
-        >>> passage = Passage(text="An owl", start=90, end=96, pages=(0, 93))
-        >>> passage.page, passage.page_at(95)
+        >>> passage = Passage(text="An owl", start=90, end=96, page=1, page_starts=(93,))
+        >>> passage.page_at(92), passage.page_at(93)
         (1, 2)
         """
-        return bisect_right(self.pages, offset) if self.pages else None
+        return None if self.page is None else self.page + bisect_right(self.page_starts, offset)
 
 
 class DocumentBuilder:
@@ -99,9 +98,12 @@ class DocumentBuilder:
         self._new_pages = 0
 
     def add(self, text: str, level: int = 0) -> None:
-        """Adds a block; runs of spaces become one, and a block without text is left out."""
+        """Adds a block; runs of spaces become one.
+
+        Without text there is no block, but an empty heading ends what the last one was above.
+        """
         start = self._append(" ".join(text.split()), "\n\n")
-        if start < self._length:
+        if start < self._length or level:
             self._blocks.append(Block(start, self._length, level))
 
     def extend(self, text: str) -> None:

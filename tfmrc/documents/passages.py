@@ -1,6 +1,7 @@
 """Documents divided into passages at headings, paragraphs and sentences."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from tfmrc.data.transforms.sentences import sentences
@@ -24,7 +25,8 @@ def split_document(
 ) -> Iterator[Passage]:
     """Yields the passages of a document.
 
-    A passage holds text below one heading: whole paragraphs if they fit, else whole sentences.
+    A passage holds text below one heading: whole paragraphs if they fit, else whole sentences. A
+    page begins a new one, unless a paragraph goes on there.
 
     Args:
         document: `Document`. The document.
@@ -39,15 +41,18 @@ def split_document(
     >>> [(passage.heading, passage.text) for passage in split_document(document)]
     [(('Owls',), 'An owl flew. It slept.')]
     """
+    pages = document.pages
     for path, blocks in _sections(document):
-        for start, end in _spans(document.text, blocks, passage_length):
+        for start, end in _spans(document, blocks, passage_length):
+            first = bisect_right(pages, start)
             yield Passage(
                 text=document.text[start:end],
                 start=start,
                 end=end,
                 heading=path,
                 document=name,
-                pages=tuple(document.pages),
+                page=first or None,
+                page_starts=tuple(pages[first : bisect_left(pages, end)]),
             )
 
 
@@ -60,16 +65,21 @@ def _sections(document: Document) -> Iterator[tuple[tuple[str, ...], list[Block]
             blocks.append(block)
             continue
         yield tuple(heading for _, heading in path), blocks
-        path = [(level, heading) for level, heading in path if level < block.level]
-        path.append((block.level, " ".join(document.text[block.start : block.end].split())))
+        path = [above for above in path if above[0] < block.level]
+        heading = " ".join(document.text[block.start : block.end].split())
+        path += [(block.level, heading)] * bool(heading)
         blocks = []
     yield tuple(heading for _, heading in path), blocks
 
 
-def _spans(text: str, blocks: list[Block], limit: int) -> Iterator[Span]:
+def _spans(document: Document, blocks: list[Block], limit: int) -> Iterator[Span]:
     """Yields the start and end of each passage of the blocks."""
+    text, pages = document.text, document.pages
     start, end, size = 0, 0, 0
     for block in blocks:
+        if size and bisect_right(pages, block.start) > bisect_left(pages, end):
+            yield start, end
+            size = 0
         parts = [(block.start, block.end)]
         counts = [subword_count(text[block.start : block.end])]
         if counts[0] > limit:

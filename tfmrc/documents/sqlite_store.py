@@ -31,7 +31,7 @@ CREATE TABLE folder (path TEXT NOT NULL);
 
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, version TEXT NOT NULL,
-    pages TEXT NOT NULL, content BLOB NOT NULL
+    content BLOB NOT NULL
 );
 
 CREATE TABLE texts (
@@ -40,7 +40,7 @@ CREATE TABLE texts (
 
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY, document INTEGER NOT NULL, text INTEGER NOT NULL,
-    start INTEGER NOT NULL, end INTEGER NOT NULL
+    start INTEGER NOT NULL, end INTEGER NOT NULL, page INTEGER, page_starts TEXT NOT NULL
 );
 
 CREATE INDEX passages_of_document ON passages (document);
@@ -61,8 +61,8 @@ CREATE TRIGGER text_removed AFTER DELETE ON texts BEGIN
 END;
 """.split("\n\n")
 SEARCH = """
-SELECT texts.text, texts.heading, found.rank, passages.start, passages.end, documents.name,
-    documents.pages
+SELECT texts.text, texts.heading, found.rank, documents.name,
+    passages.start, passages.end, passages.page, passages.page_starts
 FROM (
     SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?
 ) AS found
@@ -163,19 +163,22 @@ class SQLiteStore:
         """Stores a document and its passages in place of earlier ones, in one transaction."""
         content = zlib.compress(document.text.encode("utf-8", "surrogatepass"))
         keys = [(passage.text, "\n".join(passage.heading)) for passage in passages]
-        places = [(passage.start, passage.end) for passage in passages]
+        places = [
+            (passage.start, passage.end, passage.page, json.dumps(passage.page_starts))
+            for passage in passages
+        ]
         with self._errors(), self._transaction():
             self._remove(name)
             row = self._connection.execute(
-                "INSERT INTO documents (name, version, pages, content) VALUES (?, ?, ?, ?)",
-                [name, version, json.dumps(document.pages), content],
+                "INSERT INTO documents (name, version, content) VALUES (?, ?, ?)",
+                [name, version, content],
             ).lastrowid
             self._connection.executemany(
                 "INSERT OR IGNORE INTO texts (text, heading) VALUES (?, ?)", keys
             )
             self._connection.executemany(
-                "INSERT INTO passages (document, text, start, end) "
-                "SELECT ?, id, ?, ? FROM texts WHERE text = ? AND heading = ?",
+                "INSERT INTO passages (document, text, start, end, page, page_starts) "
+                "SELECT ?, id, ?, ?, ?, ? FROM texts WHERE text = ? AND heading = ?",
                 [(row, *place, *key) for place, key in zip(places, keys, strict=True)],
             )
 
@@ -222,10 +225,11 @@ class SQLiteStore:
                 end=end,
                 heading=tuple(heading.split("\n")) if heading else (),
                 document=name,
-                pages=tuple(json.loads(pages)),
+                page=page,
+                page_starts=tuple(json.loads(page_starts)),
                 score=-rank,
             )
-            for text, heading, rank, start, end, name, pages in rows
+            for text, heading, rank, name, start, end, page, page_starts in rows
         ]
 
     def document_text(self, name: str) -> str:
@@ -270,8 +274,12 @@ class SQLiteStore:
                 raise TimeoutError(
                     f"{self.path} is in use by another process; try again when that has ended."
                 ) from error
-            hint = ": import sqlite3 before TensorFlow" if "fts5" in str(error) else ""
-            raise OSError(f"{self.path} cannot be used: {error}{hint}") from error
+            if "fts5" in str(error):
+                raise OSError(
+                    f"{self.path} needs SQLite's full-text search, which TensorFlow hides from "
+                    "what is imported after it: import sqlite3 first."
+                ) from error
+            raise OSError(f"{self.path} cannot be used: {error}") from error
         except sqlite3.DatabaseError as error:
             raise ValueError(
                 f"{self.path} is damaged, or no index of documents ({error}): delete it and run "

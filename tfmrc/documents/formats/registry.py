@@ -75,7 +75,7 @@ def read_document(content: bytes, name: str) -> Document:
     if not content.strip():
         raise ValueError("is empty")
     document = reader(content)
-    if not document.blocks:
+    if not document.text.strip():
         raise ValueError("has no text")
     return document
 

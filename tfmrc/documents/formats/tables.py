@@ -1,4 +1,4 @@
-"""CSV, TSV and JSON lines: each row is text below a heading of its own."""
+"""CSV, TSV and JSON lines: each row is a page of its own."""
 
 import csv
 import json
@@ -25,7 +25,7 @@ def read_csv(content: bytes) -> Document:
     Example:
 
     >>> read_csv(b"day,opens\nMonday,9:00\n").text
-    'row 1\n\nday: Monday; opens: 9:00'
+    'day: Monday; opens: 9:00'
     """
     return _read_delimited(content, ",")
 
@@ -41,8 +41,8 @@ def read_json_lines(content: bytes) -> Document:
     r"""Returns the document of JSON lines.
 
     The text of a row is that of the field `text`, `passage`, `context`, `paragraph`, `content` or
-    `body`, or else all its fields by name. Its heading is `title`, `heading` or `name`, or else its
-    number.
+    `body`, or else all its fields by name. Its heading is `title`, `heading` or `name`, and its
+    page the number of the row.
 
     Raises:
         ValueError: If a line is not a JSON object.
@@ -77,14 +77,13 @@ def _read_delimited(content: bytes, delimiter: str) -> Document:
 
 def _document(rows: Iterable[Mapping[str, Any]]) -> Document:
     builder = DocumentBuilder()
-    for number, row in enumerate(rows, 1):
+    for row in rows:
         cells = {name: _words(value) for name, value in row.items() if name and value}
         text = next((cells.pop(name) for name in _TEXT if name in cells), "")
-        heading = next((cells.pop(name) for name in _HEADING if name in cells), f"row {number}")
-        text = text or "; ".join(f"{name}: {cell}" for name, cell in cells.items())
-        if text:
-            builder.add(heading, level=1)
-            builder.add(text)
+        heading = next((cells.pop(name) for name in _HEADING if name in cells), "") if text else ""
+        builder.new_page()
+        builder.add(heading, level=1)
+        builder.add(text or "; ".join(f"{name}: {cell}" for name, cell in cells.items()))
     return builder.build()
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 LONGEST = 32_767
 """Most characters of a cell in Excel."""
 
+_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")  # a character, such as _x000D_
 _CALCULATE = "a formula without a value; open the file in a spreadsheet program and save it"
 
 
@@ -63,16 +64,15 @@ def sheet_rows(path: str | PathLike[str]) -> Iterator[tuple[RecordLocation, dict
 
 def _shown(cell: "Cell") -> str | None:
     """Returns the text that a sheet shows for a cell."""
-    from openpyxl.utils.escape import unescape
-
-    value, form = cell.value, cell.number_format
+    value = cell.value
+    if value is None:
+        return None
     if isinstance(value, str):
-        return unescape(value)
+        return _ESCAPED.sub(lambda code: chr(int(code[1], 16)), value)
     if isinstance(value, bool):
         return str(value).upper()
-    if isinstance(value, int | float):
-        return _number(value, form)
-    return None if value is None else _date(value, form)
+    is_number = isinstance(value, int | float)
+    return (_number if is_number else _date)(value, cell.number_format)
 
 
 def _number(value: float, form: str) -> str:

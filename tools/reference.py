@@ -42,7 +42,9 @@ def options(command: argparse.ArgumentParser) -> list[list[object]]:
 def parts_of(model: type) -> list[list[object]]:
     """Returns the rows of the methods that build a model's parts."""
     rows: list[list[object]] = []
-    for name, method in vars(model).items():
+    classes = model.__mro__[: model.__mro__.index(models.Model)]
+    methods = {name: m for cls in reversed(classes) for name, m in vars(cls).items()}
+    for name, method in methods.items():
         if name.startswith("build_"):
             arguments = ", ".join([*inspect.signature(method).parameters][1:])
             line = method.__doc__.splitlines()[0].removeprefix("Returns ").rstrip(".")

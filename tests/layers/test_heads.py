@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from keras import Variable, ops
+from keras import ops
 
-from tests.layers import weights
-from tests.layers.agreement import arrays, close, same_gradients
+from tests.layers.agreement import Compared, arrays
 from tests.reference import heads as reference
-from tests.reference.basic import sigmoid
 from tfmrc.layers import AnswerPossibility, PassageRanker
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.testing import run_layer_test
@@ -35,63 +33,35 @@ def test_layer(kind, shape, axes):
     )
 
 
-def built(kind):
-    layer, passages = kind(), Variable(arrays(SHAPES)["passages"])
-    layer(passages, MASK)
-    weights.randomise(layer)
-    variables = {"passages": passages, **weights.named(layer)}
-    values = {name: ops.convert_to_numpy(v).astype(float) for name, v in variables.items()}
-    return layer, passages, variables, values
-
-
 @pytest.mark.equation("masque-11")
 def test_relevance():
-    layer, passages, variables, values = built(PassageRanker)
-    got = np.array(layer(passages, MASK))
-    w = values["score/kernel"][:, 0]
-    for b, k in np.ndindex(3, 2):
-        if PRESENT[b, k]:
-            close(sigmoid(got)[b, k], reference.relevance(values["passages"][b], w)[k])
-        else:
-            assert got[b, k] == np.float32(LOG_ZERO)
-            assert sigmoid(got)[b, k] == 0.0
-    mix = np.random.default_rng(1).normal(size=(3, 2)).astype("float32") * PRESENT
-    same_gradients(
-        lambda: ops.sum(ops.sigmoid(layer(passages, MASK)) * mix),
-        variables,
-        lambda v: float(
-            sum(
-                reference.relevance(v["passages"][b], v["score/kernel"][:, 0]) @ mix[b]
-                for b in range(3)
-            )
-        ),
-    )
+    compared = Compared(PassageRanker(), arrays(SHAPES), passage_mask=MASK)
+
+    def relevance(v):
+        w = v["score/kernel"][:, 0]
+        return np.array([reference.relevance(passages, w) for passages in v["passages"]])
+
+    compared.check(relevance, lambda: ops.sigmoid(compared.run()), real=[PRESENT])
+    assert (np.array(compared.run())[~PRESENT] == np.float32(LOG_ZERO)).all()
 
 
 @pytest.mark.equation("masque-12")
 def test_answer_possibility():
-    layer, passages, variables, values = built(AnswerPossibility)
-    got = sigmoid(np.array(layer(passages, MASK)))
+    compared = Compared(AnswerPossibility(), arrays(SHAPES), passage_mask=MASK)
 
     def possibilities(v):
         w = v["score/kernel"][:, 0]
         return np.array([reference.possibility(v["passages"][b], PRESENT[b], w) for b in range(3)])
 
-    close(got, possibilities(values))
-    assert got[2] == 0.5  # no passage: zeros alone
-    mix = np.random.default_rng(1).normal(size=3).astype("float32")
-    same_gradients(
-        lambda: ops.sum(ops.sigmoid(layer(passages, MASK)) * mix),
-        variables,
-        lambda v: float(possibilities(v) @ mix),
-    )
+    compared.check(possibilities, lambda: ops.sigmoid(compared.run()))
+    assert np.array(compared.run())[2] == 0.0  # no passage: zeros, of the probability 0.5
 
 
 def test_each_place_of_a_passage_has_weights_of_its_own_in_the_classifier():
-    layer, passages, _, values = built(AnswerPossibility)
-    assert values["score/kernel"].shape == (2 * 5, 1)
+    compared = Compared(AnswerPossibility(), arrays(SHAPES), passage_mask=MASK)
+    layer, x = compared.layer, arrays(SHAPES)["passages"]
+    assert compared.values["score/kernel"].shape == (2 * 5, 1)
     everything = np.ones_like(MASK)
-    x = ops.convert_to_numpy(passages)
     swapped = np.array(layer(x[:, ::-1], everything))
     assert not np.allclose(swapped, np.array(layer(x, everything)))
 

@@ -1,11 +1,13 @@
 """Mixin of models that generate words."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from keras import ops, tree
 
 from tfmrc import decoding
+from tfmrc.layers import WordEmbedding
 from tfmrc.ops.coverage import attended_again
 from tfmrc.ops.ids import BOS
 from tfmrc.ops.sizes import sizes
@@ -17,11 +19,20 @@ class GenerationMixin:
     The memory that `encode` returns must hold `extended_ids` `[B, S]`.
     """
 
+    arguments: SimpleNamespace
     num_generable: int
     init_cache: Callable[..., Any]
     decode_step: Callable[..., Any]
     encode: Callable[..., Any]
     attribute: Callable[..., Any]
+
+    def build_word_embedding(self):
+        """Returns the layer from ids to word vectors, in Masque also from states to scores."""
+        a = self.arguments
+        return WordEmbedding(
+            a.vocabulary_size, a.word_dim, a.embeddings_trainable, a.initializer_stddev,
+            name="word_embedding", dtype=a.dtype,
+        )  # fmt: skip
 
     def generate(
         self,

@@ -20,7 +20,6 @@ from tfmrc.layers import (
     SourceVocabulary,
     TransformerDecoderBlock,
     TransformerEncoderBlock,
-    WordEmbedding,
     linear,
 )
 from tfmrc.layers.encoders.linear import initial
@@ -328,14 +327,6 @@ class Masque(GenerationMixin, Model):
     @property
     def _options(self):
         return {"initializer": self.arguments.initializer_stddev, "dtype": self.arguments.dtype}
-
-    def build_word_embedding(self):
-        """Returns the layer from ids to word vectors, which also scores the generated words."""
-        a = self.arguments
-        return WordEmbedding(
-            a.vocabulary_size, a.word_dim, a.embeddings_trainable, name="word_embedding",
-            **self._options,
-        )  # fmt: skip
 
     def build_highway(self, name):
         """Returns the highway network of the reader or the decoder: `layer(words)`."""

@@ -13,7 +13,6 @@ from tfmrc.layers import (
     GatedSelfAttention,
     InputFeedingDecoder,
     MaxoutPointer,
-    WordEmbedding,
 )
 from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.recording import record
@@ -203,14 +202,6 @@ class MaxoutPointerQG(GenerationMixin, Model):
 
     # === Parts: a subclass overrides these ===
 
-    def build_word_embedding(self):
-        """Returns the layer from ids to word vectors."""
-        a = self.arguments
-        return WordEmbedding(
-            a.vocabulary_size, a.word_dim, a.embeddings_trainable, a.initializer_stddev,
-            name="word_embedding", dtype=a.dtype,
-        )  # fmt: skip
-
     def build_answer_tags(self):
         """Returns the layer `(words, answer_tags)` to words that know the answer."""
         a = self.arguments
@@ -306,11 +297,8 @@ class MaxoutPointerQG(GenerationMixin, Model):
     def _attended(self, memory):
         if not self.has_attention:
             return {}
-        return {
-            "memory": memory["words"],
-            "memory_mask": memory["mask"],
-            "keys": memory.get("keys"),
-        }
+        mask, keys = memory["mask"], memory.get("keys")
+        return {"memory": memory["words"], "memory_mask": mask, "keys": keys}
 
     def _distribute(self, memory, outputs, target_ids=None):
         logits = self.generator(outputs["states"])  # [B, T, G], qg-08
@@ -352,28 +340,25 @@ class MaxoutPointerQG(GenerationMixin, Model):
         Returns:
             Log-probabilities `[B, W, G + M]` of all extended ids, and the new cache.
         """
-        outputs, cache = self._advance(memory, cache, ids, t)
-        return self._log_probabilities(memory, outputs), cache
+        log_probabilities, _, cache = self.decode_step_with_attention(memory, cache, ids, t)
+        return log_probabilities, cache
 
     def decode_step_with_attention(self, memory, cache, ids, t):
         """Computes one step of decoding and its attention.
 
         Returns:
-            Log-probabilities `[B, W, G + M]`, attention weights `[B, W, M]`, and the new cache.
+            Log-probabilities `[B, W, G + M]`, attention weights `[B, W, M]` (None for a model
+            without attention), and the new cache.
         """
-        outputs, cache = self._advance(memory, cache, ids, t)
-        attention = masked_softmax(outputs["scores"], memory["mask"][:, None, :])
-        return self._log_probabilities(memory, outputs), attention, cache
-
-    def _advance(self, memory, cache, ids, t):
         ids = ops.where(ops.equal(t, 0), BOS, input_ids(memory, ids, self.num_generable))
-        return self.decoder.decode_step(self.word_embedding(ids), cache, **self._attended(memory))
-
-    def _log_probabilities(self, memory, outputs):
-        parts = self._distribute(memory, outputs)
-        return self.pointer.distribution(
-            parts, memory["extended_ids"], memory.get("first_positions")
-        )
+        words = self.word_embedding(ids)  # [B, W, w]
+        outputs, cache = self.decoder.decode_step(words, cache, **self._attended(memory))
+        attention = None
+        if self.has_attention:
+            attention = masked_softmax(outputs["scores"], memory["mask"][:, None, :])  # [B, W, M]
+        parts, positions = self._distribute(memory, outputs), memory.get("first_positions")
+        log_probabilities = self.pointer.distribution(parts, memory["extended_ids"], positions)
+        return log_probabilities, attention, cache
 
     def attribute(self, memory, target_ids):
         """Computes the source of each of the given words, in one pass.

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests import fresh_python
 from tfmrc.data import Example, Span, TrainingExample, make_dataset, padding_share
 from tfmrc.data.batching.dataset import strings
 from tfmrc.preprocessing import MasquePreprocessor
@@ -198,45 +197,6 @@ def test_padding_share_by_hand():
     assert padding_share(dataset.repeat(), steps=2) == shares
     with pytest.raises(ValueError, match="Received: steps=None"):
         padding_share(dataset.repeat())
-
-
-REPLICAS = """
-import numpy as np
-import tensorflow as tf
-
-from tfmrc.data import Example, make_dataset
-
-
-class Lengths:
-    styles = ("qa",)
-
-    def batch(self, records):
-        lengths = tf.strings.length(records["question"])
-        return {"question": lengths}, lengths + 1, {"a": tf.strings.length(records["passages"])}
-
-
-cpu = tf.config.list_physical_devices("CPU")[0]
-two = [tf.config.LogicalDeviceConfiguration()] * 2
-tf.config.set_logical_device_configuration(cpu, two)
-examples = [Example(str(n), f"What is {n}?", ("It is." * n,)) for n in range(1, 12)]
-dataset = make_dataset(examples, Lengths(), 4, shuffle=True, seed=1, repeat=True)
-strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
-whole = iter(dataset)
-for step, parts in zip(range(6), strategy.experimental_distribute_dataset(dataset)):
-    if step % 3 == 2:
-        next(whole)
-        continue  # the remainder of a pass: three records
-    expected = next(whole)
-    for found, wanted in zip(tf.nest.flatten(parts), tf.nest.flatten(expected)):
-        halves = strategy.experimental_local_results(found)
-        assert [half.shape[0] for half in halves] == [2, 2], halves
-        np.testing.assert_array_equal(np.concatenate(halves), wanted)
-print("equal")
-"""
-
-
-def test_two_replicas_share_each_global_batch():
-    assert fresh_python.forked("-c", REPLICAS) == "equal"
 
 
 def test_rotation_differs_from_time_to_time_and_is_resumed():

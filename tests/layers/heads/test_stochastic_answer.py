@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from keras import Variable, ops
+from keras import ops
 
-from tests.layers import weights
-from tests.layers.agreement import arrays, close, same_gradients
+from tests.layers.agreement import Compared, arrays, close
 from tests.reference import san as reference
 from tfmrc.layers import (
     AveragedAnswer,
@@ -27,18 +26,8 @@ PRECISIONS = ("mixed_bfloat16", "mixed_float16")
 
 
 def built(kind, **options):
-    layer = kind(**options)
-    inputs = {name: Variable(a) for name, a in arrays(SHAPES).items()}
-
-    def run(**arguments):
-        return layer(**inputs, question_mask=QUESTION_MASK, memory_mask=MEMORY_MASK, **arguments)
-
-    run()
-    weights.randomise(layer, scale=1.0)
-    variables = {**inputs, **weights.named(layer)}
-    trained = {k: v for k, v in variables.items() if "seed" not in k}
-    values = {k: ops.convert_to_numpy(v).astype(float) for k, v in trained.items()}
-    return layer, run, trained, values
+    masks = {"question_mask": QUESTION_MASK, "memory_mask": MEMORY_MASK}
+    return Compared(kind(**options), arrays(SHAPES), scale=1.0, **masks)
 
 
 def expected(v, kind, count, training=False):
@@ -89,39 +78,32 @@ def test_layer(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_values_and_gradients(kind):
     count = 1 if kind is OneStepAnswer else 3
-    _, run, variables, values = built(kind, num_steps=count)
-    begin, end, begins, ends, share = expected(values, kind, count)
-    got = run(return_steps=True)
+    compared, training = built(kind, num_steps=count), kind is ReasoNetAnswer
+    begin, end, begins, ends, share = expected(compared.values, kind, count)
+    got = compared.run(return_steps=True)
     for name, right in (("begin", begin), ("end", end), ("step_begin", begins), ("step_end", ends)):
         close(np.exp(got[name]), right)
         masked = ~(MEMORY_MASK if right.ndim == 2 else np.repeat(MEMORY_MASK[:, None], count, 1))
         assert (np.array(got[name])[masked] <= 0.99 * LOG_ZERO).all()
     close(got["step_weights"], share)
-    random = np.random.default_rng(1)
-    mix = {name: random.normal(size=(3, 5)) * MEMORY_MASK for name in ("begin", "end")}
-    training = kind is ReasoNetAnswer
 
-    def scalar():
-        result = run(training=training)
-        return sum(ops.sum(ops.where(MEMORY_MASK, result[n], 0) * mix[n].astype("float32"))
-                   for n in mix)  # fmt: skip
+    def logs():
+        outputs = compared.run(training=training)
+        return [ops.where(MEMORY_MASK, outputs[name], 0.0) for name in ("begin", "end")]
 
-    def sum_of_logs(v):
+    def expected_logs(v):
         begin, end, *_ = expected(v, kind, count, training)
-        return sum(
-            float((np.log(np.where(MEMORY_MASK, p, 1.0)) * mix[n]).sum())
-            for n, p in (("begin", begin), ("end", end))
-        )
+        return [np.log(np.where(MEMORY_MASK, p, 1.0)) for p in (begin, end)]
 
-    same_gradients(scalar, variables, sum_of_logs, positions=6)
+    compared.check(expected_logs, logs, positions=6)
 
 
 @pytest.mark.parametrize("kind", KINDS[1:])
 @pytest.mark.parametrize("count", [1, 2, 6])
 def test_other_numbers_of_steps_without_rebuilding(kind, count):
-    _, run, _, values = built(kind, num_steps=3)
-    begin, end, *_ = expected(values, kind, count)
-    got = run(num_steps=count)
+    compared = built(kind, num_steps=3)
+    begin, end, *_ = expected(compared.values, kind, count)
+    got = compared.run(num_steps=count)
     close(np.exp(got["begin"]), begin)
     close(np.exp(got["end"]), end)
 
@@ -141,14 +123,15 @@ def test_prediction_dropout_keeps_one_step_at_least_and_each_as_often():
 
 @pytest.mark.equation("san-16")
 def test_training_averages_the_steps_that_stay_of_begin_and_end_apart(monkeypatch):
-    layer, run, _, values = built(StochasticAnswer, num_steps=3, prediction_dropout=0.5)
+    compared = built(StochasticAnswer, num_steps=3, prediction_dropout=0.5)
+    layer, run = compared.layer, compared.run
     masks = [
         np.array([[1, 0, 1], [1, 1, 1], [0, 0, 1]], bool),
         np.array([[0, 1, 0], [1, 0, 0], [1, 1, 1]], bool),
     ]
     left = list(masks)
     monkeypatch.setattr(layer, "kept_steps", lambda shape: ops.convert_to_tensor(left.pop(0)))
-    _, _, begins, ends, _ = expected(values, StochasticAnswer, 3)
+    _, _, begins, ends, _ = expected(compared.values, StochasticAnswer, 3)
     got = run(training=True)
     for name, steps, selected in (("begin", begins, masks[0]), ("end", ends, masks[1])):
         for b in REAL:
@@ -159,8 +142,7 @@ def test_training_averages_the_steps_that_stay_of_begin_and_end_apart(monkeypatc
 
 def test_a_passage_without_words_has_no_place_and_no_nan():
     for kind in KINDS:
-        _, run, _, _ = built(kind)
-        got = run(training=True)
+        got = built(kind).run(training=True)
         assert np.isfinite(np.array(got["begin"])).all()
         assert (np.array(got["begin"][1]) <= 0.99 * LOG_ZERO).all()
 

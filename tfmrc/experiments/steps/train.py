@@ -23,10 +23,10 @@ from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.steps.prepare import Prepared, prepare_in
 from tfmrc.training.callbacks.ema_weights import has_averages
 from tfmrc.training.distribution.hosts import (
-    alone,
-    is_alone,
     is_first_host,
+    is_single_host,
     named_failure,
+    on_this_host,
     wait_for_hosts,
 )
 from tfmrc.utils import keras_private
@@ -161,7 +161,7 @@ def train_run(plan: Plan, prepared: Prepared) -> dict[str, Any]:
         model = compile_model(plan, parts, data.steps, data.per_epoch)
     facts = fit(plan, parts, data, model)
     if is_first_host():
-        with alone():
+        with on_this_host():
             facts = finish(plan, parts, data, model, facts)
     wait_for_hosts("trained")
     return facts
@@ -251,7 +251,7 @@ def fit(plan: Plan, parts: Parts, data: Data, model: keras.Model) -> dict[str, A
         OSError: If the disk is full.
     """
     folder, settings = plan.folder, plan.experiment.training
-    if settings.max_minutes and not is_alone():
+    if settings.max_minutes and not is_single_host():
         raise ValueError(
             "`training.max_minutes` needs a single host; several train `training.steps` steps. "
             f"Received: training.max_minutes={settings.max_minutes}"

@@ -10,10 +10,10 @@ import keras
 from tfmrc.training.distribution.strategies import check_batch_size
 
 __all__ = [
-    "alone",
+    "on_this_host",
     "by_first_host",
     "data_parallel",
-    "is_alone",
+    "is_single_host",
     "is_first_host",
     "named_failure",
     "rows_of_host",
@@ -70,8 +70,8 @@ def data_parallel(
     keras.distribution.set_distribution(keras.distribution.DataParallel(auto_shard_dataset=False))
 
 
-def is_alone() -> bool:
-    """Returns True without other hosts."""
+def is_single_host() -> bool:
+    """Returns True if there are no other hosts."""
     return keras.distribution.distribution() is None
 
 
@@ -86,7 +86,7 @@ def is_first_host() -> bool:
 
 def wait_for_hosts(what: str) -> None:
     """Waits until all hosts have come to this point; returns at once on a single host."""
-    if is_alone():
+    if is_single_host():
         return
     from jax.experimental import multihost_utils
 
@@ -94,8 +94,8 @@ def wait_for_hosts(what: str) -> None:
 
 
 @contextmanager
-def alone() -> Iterator[None]:
-    """Computes without the other hosts while the block runs: saving would wait for them."""
+def on_this_host() -> Iterator[None]:
+    """Computes on this host only while the block runs: saving would wait for the others."""
     known = keras.distribution.distribution()
     keras.distribution.set_distribution(None)
     try:
@@ -110,7 +110,7 @@ def named_failure() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        if is_alone():
+        if is_single_host():
             raise
         raise OSError(
             f"Another host has ended or cannot be reached ({str(error).splitlines()[0]:.200}). "
@@ -119,12 +119,12 @@ def named_failure() -> Iterator[None]:
 
 
 def by_first_host(write: Callable[..., None]) -> Callable[..., None]:
-    """Decorates a function that writes a file, which the first host alone does."""
+    """Decorates a function that writes a file, so that only the first host runs it."""
 
     @functools.wraps(write)
     def written(*arguments: Any) -> None:
         if is_first_host():
-            with alone():
+            with on_this_host():
                 write(*arguments)
 
     return written
@@ -139,7 +139,7 @@ def rows_of_host(dataset: Any) -> Any:
     Args:
         dataset: `tf.data.Dataset`. Batches `(x, y, sample_weight)`, the same on every host.
     """
-    if is_alone():
+    if is_single_host():
         return dataset
     import jax
     import tensorflow as tf

@@ -42,7 +42,7 @@ class Averages(keras.optimizers.Optimizer):
         if first > 0.5:
             warnings.warn(
                 f"After {updates:,} updates the average of the weights is {first:.0%} those of the "
-                "first update, so `fit` leaves the weights themselves. Train longer, or use a "
+                "first update, so `fit` does not replace the weights by it. Train longer, or use a "
                 f"lower decay. Received: ema_momentum={self.ema_momentum}",
                 stacklevel=2,
             )

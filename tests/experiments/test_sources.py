@@ -8,8 +8,7 @@ import pytest
 from tfmrc.data import Example, write_examples
 from tfmrc.evaluation.files.references import answer_references, question_references
 from tfmrc.experiments.examples.files import data_folder, input_files
-from tfmrc.experiments.examples.mixed import Mixed
-from tfmrc.experiments.examples.sources import Splits, as_sequence, limited, splits, unique
+from tfmrc.experiments.examples.sources import Mixed, Splits, as_sequence, limited, splits, unique
 from tfmrc.experiments.plan import Plan
 from tfmrc.experiments.settings import Evaluation, Experiment, Source, Split
 from tfmrc.experiments.tables.reading import with_table_options

@@ -1,4 +1,4 @@
-"""Numbers of examples: per part, repeated ones, those in both training and test, cut passages."""
+"""Numbers of examples: of each part, of rows that are not used, of passages that are cut."""
 
 import sys
 from collections import Counter, defaultdict
@@ -22,7 +22,7 @@ DONE = {"train": "trained on", "validation": "validated on", "test": "tested on"
 SHOWN = 3  # ids of the rows that are not used, per reason
 NUMBERS = (
     *("examples", "answerable", "unanswerable", "labelled", "training_targets"),
-    *("without_group", "groups", "repeated"),
+    *("without_group", "groups"),
 )
 CUT = ("examples", "passages", "without_a_relevant_one")  # of those beyond `max_passages`
 
@@ -88,7 +88,6 @@ class Counts:
         """Yields the examples of a part and counts them."""
         count, cut, limit = Counter[str](), Counter[str](), self._max_passages()
         groups: set[str] = set()
-        texts: set[int] = set()
         for example in examples:
             count["examples"] += 1
             count["answerable"] += bool(example.answers)
@@ -98,9 +97,6 @@ class Counts:
             count["training_targets"] += given if example.answers else len(source.styles)
             count["without_group"] += example.group is None
             groups.add(group_of(example))
-            text = hash((example.question, example.passages))
-            count["repeated"] += text in texts
-            texts.add(text)
             if left_out := sum(map(bool, map(str.strip, example.passages[limit:]))):
                 relevance = example.relevance or ()
                 cut["examples"] += 1
@@ -108,7 +104,7 @@ class Counts:
                 cut["without_a_relevant_one"] += any(relevance) and not any(relevance[:limit])
             yield example
         count["groups"] = len(groups)
-        numbers.update({name: count[name] for name in NUMBERS if count[name] or name != "repeated"})
+        numbers.update({name: count[name] for name in NUMBERS})
         if cut:
             numbers["beyond_max_passages"] = {"max_passages": limit, **{n: cut[n] for n in CUT}}
 
@@ -226,17 +222,12 @@ def lines_of(facts: Mapping[str, Any]) -> Iterator[str]:
         numbers = (facts[part][key] for key in ("labelled", "answerable", "groups"))
         yield f"  {DONE[part]:<22}" + "".join(f"  {number:>9,}" for number in numbers)
     for part in parts:
-        counts, where = facts[part], f"{facts['format']}, {part}"
-        if counts.get("repeated"):
-            yield (
-                f"{where}: {counts['repeated']:,} of {counts['examples']:,} examples repeat the "
-                "question and the passages of an earlier one; each of them counts."
-            )
-        if cut := counts.get("beyond_max_passages"):
+        if cut := facts[part].get("beyond_max_passages"):
             lost = cut["without_a_relevant_one"]
             all_lost = f"; {lost:,} examples lose every relevant passage" if lost else ""
             yield (
-                f"{where}: {cut['examples']:,} of {counts['examples']:,} examples have more than "
+                f"{facts['format']}, {part}: {cut['examples']:,} of "
+                f"{facts[part]['examples']:,} examples have more than "
                 f"{cut['max_passages']} passages (preprocessor.num_passages); the last "
                 f"{cut['passages']:,} are not read{all_lost}"
             )

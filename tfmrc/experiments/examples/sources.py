@@ -1,7 +1,9 @@
 """Examples of each source of a run: read, located, split, limited, and kept or read again."""
 
-from collections.abc import Callable, Iterator
+import heapq
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from tfmrc.data import Example, read_examples, split_by_group
 from tfmrc.data.formats.registry import find_format
@@ -37,6 +39,34 @@ class Stream:
             yield example
         if self.keep:
             self.kept = kept
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """Several streams of known lengths, evenly mixed, in the same order at every pass.
+
+    Example:
+
+    >>> list(Mixed(("abcd", "XY"), (4, 2)))
+    ['a', 'X', 'b', 'c', 'Y', 'd']
+    """
+
+    streams: tuple[Iterable[Any], ...]
+    lengths: tuple[int, ...]
+
+    def __iter__(self) -> Iterator[Any]:
+        sides = [
+            _spread(number, stream, length)
+            for number, (stream, length) in enumerate(zip(self.streams, self.lengths, strict=True))
+        ]
+        for _, _, item in heapq.merge(*sides, key=lambda entry: entry[:2]):
+            yield item
+
+
+def _spread(number: int, stream: Iterable[Any], length: int) -> Iterator[tuple[float, int, Any]]:
+    """Yields the items of a stream with positions between 0 and 1, and the stream's number."""
+    for index, item in enumerate(stream):
+        yield (index + 0.5) / length, number, item
 
 
 @dataclass(frozen=True)

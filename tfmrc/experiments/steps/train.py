@@ -16,8 +16,7 @@ from tfmrc.data import TrainingExample, make_dataset, padding_share, records
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.building.parts import Parts, build_parts, compile_model
 from tfmrc.experiments.environment import machine, summary
-from tfmrc.experiments.examples.mixed import Mixed
-from tfmrc.experiments.examples.sources import Splits, splits
+from tfmrc.experiments.examples.sources import Mixed, Splits, splits
 from tfmrc.experiments.plan import Plan, members, plan_of
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.steps.prepare import Prepared, prepare_in

@@ -10,11 +10,10 @@ from typing import Any
 
 from tfmrc import evaluation
 from tfmrc.data import Example
-from tfmrc.evaluation import Prediction, Report, Score, Scores
+from tfmrc.evaluation import Prediction, Report, Score
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.plan import Plan
-from tfmrc.experiments.scoring import EvaluationSet, TaskPredictions
-from tfmrc.experiments.settings import Experiment
+from tfmrc.experiments.scoring import EvaluationSet, SourceResults, TaskPredictions
 from tfmrc.predictors import Predictor, Query
 from tfmrc.utils.files import write_text
 
@@ -26,42 +25,35 @@ NUM_SAMPLES = 10
 
 
 def draw_run(
-    member: Plan,
-    predictor: Predictor[Any],
-    examples: Sequence[Example],
-    tasks: Sequence[TaskPredictions],
-    target: Path,
-    title: str,
+    run: Plan, predictor: Predictor[Any], results: SourceResults, target: Path, report: Report
 ) -> None:
     """Draws the figures of one run: curves, answerability, lengths, sources of words, attention.
 
     Args:
-        member: `Plan`. The run.
+        run: `Plan`. The run.
         predictor: Its predictor.
-        examples: list of `Example`. The test examples.
-        tasks: list of `TaskPredictions`. Predictions of each task.
+        results: `SourceResults`. Its predictions.
         target: Path. The folder.
-        title: str. Heading of the samples.
+        report: `Report`. The report.
     """
-    for picture in member.folder.glob("learning_curves.*"):  # drawn at the end of training
+    for picture in run.folder.glob("learning_curves.*"):  # drawn at the end of training
         shutil.copyfile(picture, target / picture.name)
-    answers = [task for task in tasks if task.submission.target == "answer"]
+    answers = [task for task in results.main if task.submission.target == "answer"]
     last = answers[-1].submission if answers else None
     chances = last and last.scores("answerable_probability", last.answerable)
     if last and chances:
         curve = evaluation.precision_recall_curve(chances, last.answerable)
         evaluation.plot_precision_recall(curve, target / "answer_possibility")
-    if not getattr(predictor.model, "has_decoder", True):
+    if not all(file.is_text for file in results.files):
         return  # the model ranks and classifies, but writes no text
+    examples, shown = results.test.examples, {_row_name(task): task for task in results.main}
     if last:
         draw_attributions(examples, last.predictions, target)
         lengths = [row for task in answers for row in lengths_of(task)]
         if lengths:
             rows = evaluation.answer_lengths(lengths)
             evaluation.plot_answer_lengths(rows, target / "answer_lengths")
-    write_samples(
-        examples, {_sample_label("", task): task for task in tasks}, target, member.seed, title
-    )
+    write_samples(examples, shown, target, run.seed, report.title)
     first = next((example for example in examples if example.answers), None)
     if "gated_self_attention" in getattr(predictor.model, "ATTENTION", ()) and first is not None:
         asked = Query.of(first, predictor.task())  # as it was asked about
@@ -75,14 +67,16 @@ def draw_run(
             found["gated_self_attention"].plot(target / "self_attention", f"Answer: {asked.answer}")
 
 
-def _label(task: TaskPredictions) -> str:
-    return "question" if task.submission.target == "question" else task.style or "answer"
+def _row_name(task: TaskPredictions, system: str = "") -> str:
+    """Returns the name of a task in figures and samples, with that of one of several systems."""
+    label = "question" if task.submission.target == "question" else task.style or "answer"
+    return ", ".join(filter(None, ("" if system and label == "answer" else label, system)))
 
 
 def lengths_of(task: TaskPredictions) -> list[tuple[str, str, str]]:
     """Returns style, query type (or question word) and text of answers and first references."""
     rows = []
-    known, style = task.submission.answers, _label(task)
+    known, style = task.submission.answers, _row_name(task)
     for example in task.examples:
         if example.id in known:
             group = example.query_type or evaluation.question_word(example.question)
@@ -155,21 +149,11 @@ def write_samples(
     write_text(target / "samples.md", page)
 
 
-def _sample_label(system: str, task: TaskPredictions) -> str:
-    """Returns the name of a row of samples: the task, unless it is an answer, and the system."""
-    label = _label(task)
-    return ", ".join(
-        part for part in (label if label != "answer" or not system else "", system) if part
-    )
-
-
 # === A grid ===
 
 
 def draw_table(
-    experiment: Experiment,
     runs: Sequence[Plan],
-    means: Mapping[str, Sequence[Scores]],
     tasks: Mapping[str, Sequence[TaskPredictions]],
     test: EvaluationSet,
     target: Path,
@@ -178,29 +162,26 @@ def draw_table(
     """Draws the figures of a grid, and writes samples side by side.
 
     Args:
-        experiment: `Experiment`. The experiment.
-        runs: list of `Plan`. Its trained runs.
-        means: dict. Means of the scores over the seeds, by system.
+        runs: list of `Plan`. The trained runs.
         tasks: dict. Predictions by system, one entry per task.
         test: `EvaluationSet`. The test examples.
         target: Path. The folder.
         report: `Report`. The report, which includes scores of human questions.
     """
     draw_curves(runs, target)
-    name = experiment.name
+    name = test.name
     systems = {
-        system.removeprefix(f"{name}_") or name: report.systems[system]
-        for system in means
+        system.removeprefix(f"{name}_"): rows
+        for system, rows in report.systems.items()
         if system == name or system.startswith(f"{name}_")
     }
     for picture, score, label in (("oracle", "f1", "F1"), ("oracle_em", "exact_match", "EM")):
         _draw_bars(systems, rf"{score}(@.*)", target / picture, "K-best oracle", f"{label} (%)")
     words = target / "question_words"
     _draw_bars(systems, r"f1_(.*)", words, "By question word", "F1 (%)")
-    people = {"people": report.systems.get(f"{name}_human", {})}
     rates = {
         system: float(row)
-        for system, rows in {**systems, **people}.items()
+        for system, rows in systems.items()
         for key, row in rows.items()
         if key.endswith("duplication_rate") and row.value is not None
     }
@@ -208,7 +189,7 @@ def draw_table(
         label = "word duplication rate (%)"
         evaluation.plot_scores({"duplication": rates}, target / "duplication", label=label)
     shown = {
-        _sample_label(system.removeprefix(f"{name}_"), task): task
+        _row_name(task, system.removeprefix(f"{name}_")): task
         for system, several in tasks.items()
         for task in several
     }

@@ -188,11 +188,13 @@ class SourceResults:
     """Scores and predictions on one source.
 
     Attributes:
+        test: `EvaluationSet`. The test examples.
         systems: dict. Scores by system. Default: {}.
         tasks: dict. Predictions by system, one entry per task. Default: {}.
         files: list of `PredictionFile`. Where the predictions are. Default: [].
     """
 
+    test: EvaluationSet
     systems: dict[str, list[Scores]] = field(default_factory=dict)
     tasks: dict[str, list[TaskPredictions]] = field(default_factory=dict)
     files: list[PredictionFile] = field(default_factory=list)
@@ -388,7 +390,7 @@ def score_set(
         meteor: bool. Whether METEOR is computed.
     """
     files = list(files)
-    results = SourceResults(files=files)
+    results = SourceResults(test, files=files)
     for number, (system, of_system) in enumerate(groupby(files, attrgetter("system"))):
         given = list(of_system)
         tasks = results.tasks[system] = [_read(file, test, folder, meteor) for file in given]

@@ -168,7 +168,7 @@ def _evaluate_member(
         details=_details(run, model),
         seed=run.seed,
     )
-    pictures.draw_run(run, model.predictor, test.examples, results.main, folder, report.title)
+    pictures.draw_run(run, model.predictor, results, folder, report)
     report.write(folder)
     if not in_grid:
         _print(report, folder)
@@ -238,7 +238,7 @@ def _write_table(
     for name in others:
         report.compare(name, first)
     compare(report, tasks, [*(name for name in means if name not in tasks), *start])
-    pictures.draw_table(experiment, runs, means, tasks, test, folder, report)
+    pictures.draw_table(runs, tasks, test, folder, report)
     report.write(folder)
     _print(report, folder)
     return report

@@ -189,7 +189,7 @@ def test_a_long_request_is_computed_alone_beside_small_ones_and_can_be_cancelled
 def test_a_request_that_would_wait_too_long_is_told_when_to_repeat(words):
     batcher = batcher_of(words)
     submit(batcher, LONG).result()
-    batcher._alone._done = np.array([10.0, 50.0])  # 5 seconds a word
+    batcher._large._done = np.array([10.0, 50.0])  # 5 seconds a word
     words.go.clear()
     words.begun.clear()
     first = submit(batcher, LONG)

@@ -340,12 +340,12 @@ def test_metrics_have_the_path_and_the_names_of_tensorflow_serving(models):
             'tfmrc_replies_total{method="predict",protocol="REST",status="400"} 1.0',
             'tfmrc_refused_total{reason="key"} 2.0',
             'tfmrc_refused_total{reason="invalid_argument"} 1.0',
-            'tfmrc_queue_words{lane="alone",model_name="echo"} 0.0',
+            'tfmrc_queue_words{lane="large",model_name="echo"} 0.0',
             'tfmrc_model_available{model_name="echo",version="1"} 1.0',
         ):
             assert line in reply.text, line
         times = re.findall(
-            r'tfmrc_(\w+)_seconds_count\{lane="alone",model_name="echo"\}', reply.text
+            r'tfmrc_(\w+)_seconds_count\{lane="large",model_name="echo"\}', reply.text
         )
         assert sorted(times) == ["compute", "wait"]
 

@@ -70,7 +70,7 @@ class Batcher:
         self._estimate = CostEstimator(card or {})
         metrics = metrics or Metrics()
         self._small = Lane((name, "small"), self._compute, self._limits, metrics)
-        self._alone = Lane((name, "alone"), self._compute, self._limits, metrics)
+        self._large = Lane((name, "large"), self._compute, self._limits, metrics)
 
     def request(self, signature: str, arrays: Arrays) -> Request:
         """Returns a request with its cost.
@@ -114,13 +114,13 @@ class Batcher:
             RequestError: If the queue is full, or the batcher is closed (status 503).
         """
         is_small = request.key is not None and request.cost.windows <= self._limits.batch_rows
-        (self._small if is_small else self._alone).submit(request, seconds)
+        (self._small if is_small else self._large).submit(request, seconds)
         return request.answer
 
     def close(self) -> None:
         """Lets the threads compute the waiting requests and end; returns immediately."""
         self._small.close()
-        self._alone.close()
+        self._large.close()
 
     def _compute(self, batch: Sequence[Request]) -> None:
         """Computes a batch and sets the answers."""

@@ -92,6 +92,8 @@ def world(tmp_path_factory):
             table.writeheader()
             table.writerows(rows)
     (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    handbook = Path(data.__file__).parent / "handbook_files" / "pages"
+    shutil.copytree(handbook, folder / "handbook")
     (folder / "FOLDER" / "squad").mkdir(parents=True)
     for place in ("", "FOLDER", "FOLDER/squad"):
         for name in ("train.json", "dev.json", "held_out.json"):

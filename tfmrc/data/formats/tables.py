@@ -281,7 +281,7 @@ def _parquet(path: str | PathLike[str], account: Account, columns: Columns) -> R
                     yield RecordLocation(path, f"row {number}", number), row
     except ArrowException as error:
         raise RecordError(
-            f"the file is no Parquet, or damaged ({str(error).splitlines()[0]})",
+            f"not a Parquet file, or damaged ({str(error).splitlines()[0]})",
             path=path,
             record=f"after row {number}",
         ) from error

@@ -240,7 +240,7 @@ class PredictionWriter:
                 except ValueError as error:
                     if line.endswith(b"\n") or not line.startswith(_BEGINNING[: len(line)]):
                         raise location.error(
-                            "only a file of predictions can be resumed; this line is none. "
+                            "only a file of predictions can be resumed; this line is not one. "
                             f"Received: {line[:80]!r}"
                         ) from error
                     break  # a half line

@@ -32,11 +32,19 @@ class Compared:
     """A layer with large random weights, its inputs, and both as float64 arrays by name.
 
     `variables` are the inputs and the weights, `values` their arrays. `run` calls the layer, with
-    `constants` beside the inputs.
+    `constants` beside the inputs; `call`, a function of the layer and the inputs, calls it in
+    another way.
     """
 
-    def __init__(self, layer: keras.Layer, inputs: Arrays, scale: float = 0.5, **constants: Any):
-        self.layer, self.constants = layer, constants
+    def __init__(
+        self,
+        layer: keras.Layer,
+        inputs: Arrays,
+        scale: float = 0.5,
+        call: Callable[..., Any] | None = None,
+        **constants: Any,
+    ):
+        self.layer, self.call, self.constants = layer, call, constants
         self.inputs = {name: Variable(a) for name, a in inputs.items()}
         self.run()
         weights.randomise(layer, scale=scale)
@@ -47,6 +55,8 @@ class Compared:
         }
 
     def run(self, **more: Any) -> Any:
+        if self.call is not None:
+            return self.call(self.layer, self.inputs, **more)
         return self.layer(**self.inputs, **self.constants, **more)
 
     def check(

@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from keras import Variable, ops
 
-from tests.layers import weights
-from tests.layers.agreement import arrays, close, same_gradients
+from tests.layers.agreement import Compared, arrays, close
 from tests.reference import question_generation as reference
 from tfmrc.layers import InputFeedingDecoder
 from tfmrc.testing import run_layer_test
@@ -21,42 +19,34 @@ def state(x):
     return [x[f"state_{i}"] for i in range(4)]
 
 
-def make(attention):
-    layer = InputFeedingDecoder(units=U, num_layers=2, attention=attention)
-    call(layer, INPUTS)
-    weights.randomise(layer)
-    return layer
-
-
 @pytest.fixture(scope="module", params=[True, False], ids=["attention", "none"])
-def built(request):
-    return make(request.param)
+def compared(request):
+    layer = InputFeedingDecoder(units=U, num_layers=2, attention=request.param)
+    inputs = {n: a for n, a in INPUTS.items() if request.param or n != "memory"}
+    return Compared(layer, inputs, call=call)
 
 
-def call(layer, x, **more):
-    if not layer.has_attention:
-        return layer(x["words"], state(x), **more)
-    return layer(x["words"], state(x), x["memory"], MASK, **more)
+def call(layer, x):
+    memory = (x["memory"], MASK) if layer.has_attention else ()
+    return layer(x["words"], state(x), *memory)
 
 
-def expected(layer, v, b):
-    lowest = np.concatenate([v["word_kernel"], v["kernel_1"]])
-    layers = [(lowest, v["bias_1"]), (v["kernel_2"], v["bias_2"])]
-    start = [s[b] for s in state(v)]
-    if not layer.has_attention:
-        return reference.decode(v["words"][b], start, layers)
-    attention = (v["attention/key/kernel"], v["attention/output/kernel"].T)
-    return reference.decode(v["words"][b], start, layers, v["memory"][b], MASK[b], *attention)
-
-
-def scores(v, decoded, b):
-    """Raw scores of all steps `[T, M]`."""
-    w_a = v["attention/key/kernel"]
-    return np.array([reference.raw_scores(d, v["memory"][b], w_a) for d in decoded.plain])
-
-
-def values(layer):
-    return {**{n: a.astype(float) for n, a in INPUTS.items()}, **weights.values(layer)}
+def expected(layer, v):
+    """The states of each example, and with attention the raw scores of all steps."""
+    layers = [(np.concatenate([v["word_kernel"], v["kernel_1"]]), v["bias_1"])]
+    layers.append((v["kernel_2"], v["bias_2"]))
+    outputs = {"states": [], "scores": []}
+    for b in range(B):
+        memory = ()
+        if layer.has_attention:
+            w_a, w_b = v["attention/key/kernel"], v["attention/output/kernel"].T
+            memory = v["memory"][b], MASK[b], w_a, w_b
+        decoded = reference.decode(v["words"][b], [s[b] for s in state(v)], layers, *memory)
+        outputs["states"].append(decoded.attended)
+        if memory:
+            scores = [reference.raw_scores(d, v["memory"][b], w_a) for d in decoded.plain]
+            outputs["scores"].append(scores)
+    return {name: np.array(rows) for name, rows in outputs.items() if rows}
 
 
 def test_layer():
@@ -82,18 +72,13 @@ def test_layer():
 
 
 @pytest.mark.equation("qg-07", "qg-09", "qg-12")
-def test_values(built):
-    outputs, v = call(built, INPUTS), values(built)
-    assert set(outputs) == ({"states", "scores"} if built.has_attention else {"states"})
-    for b in range(B):
-        right = expected(built, v, b)
-        close(outputs["states"][b], right.attended)
-        if built.has_attention:
-            close(outputs["scores"][b], scores(v, right, b))
+def test_values_and_gradients(compared):
+    assert compared.run().keys() == expected(compared.layer, compared.values).keys()
+    compared.check(lambda v: expected(compared.layer, v), positions=6)
 
 
-def test_steps_of_several_beams_are_the_call(built):
-    right = {name: np.array(x) for name, x in call(built, INPUTS).items()}
+def test_steps_of_several_beams_are_the_call(compared):
+    built, right = compared.layer, {n: np.array(x) for n, x in compared.run().items()}
     # Three beams: example b's own words in the middle one, other words beside them.
     words = np.stack([np.roll(INPUTS["words"], i, axis=0) for i in (1, 0, 2)], axis=2)
     beams = built.init_cache([np.repeat(s[:, None], 3, axis=1) for s in state(INPUTS)])
@@ -105,27 +90,3 @@ def test_steps_of_several_beams_are_the_call(built):
         outputs, beams = built.decode_step(words[:, t], beams, **more)
         for name, value in right.items():
             close(np.array(outputs[name])[:, 1], value[:, t])
-
-
-@pytest.mark.equation("qg-07", "qg-12")
-def test_gradients(built):
-    inputs = {name: Variable(a) for name, a in INPUTS.items()}
-    if not built.has_attention:
-        del inputs["memory"]
-    random = np.random.default_rng(1)
-    mix = {"states": random.normal(size=(B, T, U)), "scores": random.normal(size=(B, T, M))}
-
-    def scalar():
-        outputs = call(built, inputs)
-        return sum(ops.sum(x * mix[name].astype("float32")) for name, x in outputs.items())
-
-    def total(v):
-        result = 0.0
-        for b in range(B):
-            right = expected(built, v, b)
-            result += np.sum(right.attended * mix["states"][b])
-            if built.has_attention:
-                result += np.sum(scores(v, right, b) * mix["scores"][b])
-        return float(result)
-
-    same_gradients(scalar, {**inputs, **weights.named(built)}, total, positions=6)

@@ -4,10 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from keras import Variable, ops
 
-from tests.layers import weights
-from tests.layers.agreement import arrays, same_gradients
+from tests.layers.agreement import Compared, arrays
 from tests.reference import daanet as reference
 from tests.reference.basic import softmax
 from tfmrc.layers import CopySwitch
@@ -30,11 +28,8 @@ def call(layer, x, **more):
 
 
 @pytest.fixture(scope="module")
-def built():
-    layer = CopySwitch()
-    call(layer, X)
-    weights.randomise(layer)
-    return layer
+def compared():
+    return Compared(CopySwitch(), X, call=call)
 
 
 def merged(v, x, b, t, copy=True):
@@ -70,37 +65,31 @@ def test_layer():
 
 
 @pytest.mark.equation("daanet-12", "daanet-13", "daanet-14", "daanet-15")
-def test_targets_against_the_merged_distribution(built):
-    v = weights.values(built)
-    parts = call(built, X, target_ids=TARGETS)
-    for b, t in np.ndindex(3, T):
-        p = merged(v, X, b, t).get(int(TARGETS[b, t]), 0.0)
-        assert float(parts["log_probability"][b, t]) == pytest.approx(math.log(p), abs=2e-5)
-    assert (np.array(parts["log_mixture"])[2] == [0.0, LOG_ZERO]).all()  # nothing to copy
+def test_targets_against_the_merged_distribution(compared):
+    def log_probabilities(v):
+        places = np.ndindex(3, T)
+        values = [math.log(merged(v, v, b, t)[int(TARGETS[b, t])]) for b, t in places]
+        return np.reshape(values, (3, T))
+
+    def run():
+        return compared.run(target_ids=TARGETS)["log_probability"]
+
+    compared.check(log_probabilities, run, positions=8, tolerance=2e-5)
+
+
+def test_nothing_is_copied_from_an_empty_source(compared):
+    assert (np.array(compared.run()["log_mixture"])[2] == [0.0, LOG_ZERO]).all()
 
 
 @pytest.mark.equation("daanet-12", "daanet-14")
-def test_distribution_of_a_step(built):
-    v = weights.values(built)
-    result = np.exp(built.distribution(call(built, X), SOURCE))
+def test_distribution_of_a_step(compared):
+    v, layer = compared.values, compared.layer
+    result = np.exp(layer.distribution(compared.run(), SOURCE))
     np.testing.assert_allclose(result.sum(-1), 1.0, atol=1e-5)
     for b, t in np.ndindex(3, T):
         right = merged(v, X, b, t)
         for word in range(G + 5):
             assert result[b, t, word] == pytest.approx(right.get(word, 0.0), abs=1e-6)
-
-
-@pytest.mark.equation("daanet-13", "daanet-14")
-def test_gradients(built):
-    inputs = {name: Variable(a) for name, a in X.items()}
-    same_gradients(
-        lambda: ops.sum(call(built, inputs, target_ids=TARGETS)["log_probability"]),
-        {**inputs, **weights.named(built)},
-        lambda v: sum(
-            math.log(merged(v, v, b, t)[int(TARGETS[b, t])]) for b, t in np.ndindex(3, T)
-        ),
-        positions=8,
-    )
 
 
 def test_without_copying_what_only_the_context_holds_is_unknown():

@@ -5,7 +5,7 @@ import pytest
 from keras import Variable, ops
 
 from tests.layers import weights
-from tests.layers.agreement import arrays, close, same_gradients
+from tests.layers.agreement import Compared, arrays, close, same_gradients
 from tests.reference import pointer_generator as reference
 from tests.reference.basic import Array, sigmoid
 from tfmrc.layers import PointerGenerator
@@ -108,13 +108,8 @@ def step(v: dict[str, Array], b: int, t: int, prior: bool = True) -> reference.S
 
 @pytest.fixture(scope="module")
 def built():
-    layer = PointerGenerator(2)
-    inputs = {name: Variable(a) for name, a in arrays(SHAPES).items()}
-    call(layer, inputs)
-    weights.randomise(layer)
-    variables = {**inputs, **weights.named(layer)}
-    values = {name: ops.convert_to_numpy(v).astype(float) for name, v in variables.items()}
-    return layer, inputs, variables, values
+    compared = Compared(PointerGenerator(2), arrays(SHAPES), call=call)
+    return compared.layer, compared.inputs, compared.variables, compared.values
 
 
 def test_layer():

@@ -20,7 +20,7 @@ from . import (
 )
 from .data.example import Example as Example
 from .predictors.base import Predictor as Predictor
+from .predictors.hugging_face.question_answering import pipeline as pipeline
 from .predictors.load import load as load
-from .predictors.pipeline import pipeline as pipeline
 
 __version__: str

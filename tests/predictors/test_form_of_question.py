@@ -1,7 +1,9 @@
 """One form of question: every answerer takes passages, in Python as in its export."""
 
+import pickle
 import random
 
+import keras
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from tests.predictors import small
 from tests.running import eagerly
 from tests.serving.predictors import EXPORT_OPTIONS, assert_same_outputs
 from tests.trained import made_once
+from tfmrc.predictors import SANPredictor
 
 pytestmark = pytest.mark.usefixtures("exports_once")
 
@@ -120,3 +123,14 @@ def test_the_probabilities_of_san_by_hand():
             [found[key] for key in expected], list(expected.values()), rtol=1e-4
         )
     assert unknown == pytest.approx(equal, rel=1e-5)  # if none is relevant, all are equally so
+
+
+def test_a_predictor_is_loaded_where_it_is_used():
+    """A pool whose workers fail as they unpickle it would start them again for ever."""
+    with pytest.raises(TypeError, match=r"tfmrc.load\(folder\)"):
+        pickle.dumps(small.san())
+
+
+def test_a_model_without_what_its_predictor_calls_is_refused():
+    with pytest.raises(TypeError, match="no `find`, `spans`, which SANPredictor calls: see tfmrc"):
+        SANPredictor(keras.Model(), small.san().preprocessor)

@@ -66,6 +66,8 @@ def test_lengths_are_kept_and_cuts_are_said(predictor):
     assert len(answer.words) == 5
     assert not answer.finished
     assert not answer.truncated
+    longest = predictor.preprocessor.answer_length  # words of a target, which the end follows
+    assert predictor.max_length(predictor.options()) == longest + 1
     fourth = [*example.passages, "A fourth."]
     many = predictor.answer(question=example.question, passages=fourth)
     assert many.truncated

@@ -106,7 +106,7 @@ def test_a_version_is_replaced_only_on_request(tmp_path, monkeypatch):
         with pytest.raises(FileExistsError, match=words):
             predictor.export(tmp_path / "hills" / name, overwrite=True)
     (path / "notes.txt").write_text("mine")
-    with pytest.raises(FileExistsError, match="holds notes.txt, which is no part"):
+    with pytest.raises(FileExistsError, match="holds notes.txt, which was not written"):
         predictor.export(path, overwrite=True)
     assert calls == []
     monkeypatch.undo()

@@ -116,8 +116,8 @@ def test_saving_again_replaces_what_is_ours_alone(copy, tmp_path):
     (tmp_path / "other" / "config.json").write_text("{}")
     (tmp_path / "link").symlink_to(copy)
     for folder, words in (
-        (copy, "holds thesis.txt, which is no part"),
-        (tmp_path / "other", "holds config.json, which is no part"),
+        (copy, "holds thesis.txt, which was not written"),
+        (tmp_path / "other", "holds config.json, which was not written"),
         (tmp_path / "link", "is a link or a file"),
         (copy / "thesis.txt", "is a link or a file"),
     ):
@@ -136,7 +136,7 @@ def test_a_failure_while_saving_leaves_what_was_there(copy, monkeypatch):
     with pytest.raises(OSError, match="the disk is full"):
         predictor.save(copy)
     monkeypatch.setattr("shutil.disk_usage", lambda path: shutil._ntuple_diskusage(10, 9, 1))
-    with pytest.raises(OSError, match="not enough room for .* 1 are free"):
+    with pytest.raises(OSError, match="not enough disk space for .* 1 are free"):
         predictor.save(copy)
     monkeypatch.undo()
     assert [p.name for p in copy.parent.iterdir() if p.name != ".predictor.lock"] == ["predictor"]

@@ -457,7 +457,7 @@ class Predictor(NotPickled, Generic[R]):
         """Returns one of the predictor's tasks by its name, or the first one.
 
         Raises:
-            ValueError: If there is no such task.
+            ValueError: If the predictor has no such task.
         """
         tasks = self.tasks
         if task is None and tasks:
@@ -532,14 +532,7 @@ class Predictor(NotPickled, Generic[R]):
             FileExistsError: If there is a file, a link, or a folder that holds something else.
             ValueError: If a class is not registered (`keras.saving.register_keras_serializable`).
         """
-        return save_parts(
-            folder,
-            predictor=self,
-            model=self.model,
-            preprocessor=self.preprocessor,
-            metrics=self.metrics if metrics is None else metrics,
-            calibration=None if self.calibration is None else self.calibration.to_json(),
-        )
+        return save_parts(folder, self, self.metrics if metrics is None else metrics)
 
     @classmethod
     def load(cls, folder: str | PathLike[str], *, verify: bool = True) -> Self:
@@ -592,7 +585,7 @@ class Predictor(NotPickled, Generic[R]):
 
         Raises:
             ValueError: If the path does not end in a number, or the graph calls Python.
-            FileExistsError: If the version exists and `overwrite` is False, or it is no export.
+            FileExistsError: If the version exists and `overwrite` is False, or it is not an export.
         """
         check_backend()
         return export_saved_model(

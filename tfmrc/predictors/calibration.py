@@ -62,7 +62,7 @@ class Calibration:
 
     @classmethod
     def from_json(cls, value: Any) -> Self:
-        """Returns the calibration of a dict; keys that are no fields are ignored."""
+        """Returns the calibration of a dict; other keys are ignored."""
         return cls(**{f.name: value[f.name] for f in fields(cls) if f.name in value})
 
     @classmethod
@@ -196,7 +196,7 @@ def _answers(
 
 
 def _references(example: Any, style: str | None, is_only: bool) -> Sequence[str] | None:
-    """Returns the right answers; () if the question has none, None if they are not known."""
+    """Returns the right answers: () if the question has none, None if they are unknown."""
     others = example.answers.values() if is_only else ()
     texts: Sequence[str] = example.answers.get(style) or next(iter(others), ())
     return texts if texts or example.answerable is False else None

@@ -116,10 +116,10 @@ def find_answers(
     question: tf.Tensor,
     passages: tf.Tensor,
     *,
-    count: Any,
-    max_length: Any,
-    align: Any,
-    **windows: Any,
+    count: int | tf.Tensor,
+    max_length: int | tf.Tensor,
+    align: bool | tf.Tensor,
+    **windows: int | tf.Tensor,
 ) -> dict[str, tf.Tensor]:
     """Returns the K best spans, as outputs of `ExtractiveReaderPredictor`.
 

@@ -5,6 +5,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from tfmrc.predictors.exported.versions import versions_of
+from tfmrc.storage.manifest import SAVED_MODEL
 from tfmrc.utils.files import user_path, version_of
 
 __all__ = ["load", "models_near", "not_a_model"]
@@ -45,7 +47,7 @@ def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None)
     ...
     FileNotFoundError: There is no saved predictor, run or export in nowhere.
     """
-    from tfmrc.predictors import Predictor
+    from tfmrc.predictors import ExportedPredictor, Predictor
     from tfmrc.predictors.hugging_face.folder import is_hugging_face, load_hugging_face
     from tfmrc.predictors.ready.reader import READY, ready_folder
     from tfmrc.storage.parts import CONFIG, WEIGHTS
@@ -61,10 +63,7 @@ def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None)
     for candidate in (folder, folder / PREDICTOR):
         if (candidate / CONFIG).is_file() or (candidate / WEIGHTS).is_file():
             return Predictor.load(candidate, verify=verify)
-    versions = [version_of(file.parent.name) for file in folder.glob("*/saved_model.pb")]
-    if (folder / "saved_model.pb").is_file() or any(version is not None for version in versions):
-        from tfmrc.predictors import ExportedPredictor
-
+    if versions_of(folder):
         return ExportedPredictor(folder, verify=verify)
     raise FileNotFoundError(not_a_model(folder))
 
@@ -107,7 +106,7 @@ def _models_below(folder: Path) -> list[Path]:
 
     models: set[Path] = set()
     for depth in ("*", "*/*", "*/*/*"):
-        for file in (*folder.glob(f"{depth}/saved_model.pb"), *folder.glob(f"{depth}/{WEIGHTS}")):
+        for file in (*folder.glob(f"{depth}/{SAVED_MODEL}"), *folder.glob(f"{depth}/{WEIGHTS}")):
             model = file.parent
             if model.name == PREDICTOR or version_of(model.name) is not None:
                 model = model.parent

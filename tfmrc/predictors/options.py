@@ -18,8 +18,7 @@ class _Options:
         least = getattr(self, "min_probability", None)
         if least is not None and not 0 <= least <= 1:
             raise ValueError(
-                "`min_probability` is a probability, from 0 to 1. "
-                f"Received: min_probability={least!r}"
+                f"`min_probability` must be from 0 to 1. Received: min_probability={least!r}"
             )
 
 
@@ -60,7 +59,7 @@ class DecodingOptions(_Options):
             Default: None.
 
     Raises:
-        ValueError: If a number is no int of at least 1, `min_probability` no probability, or an
+        ValueError: If a number is not a positive int, `min_probability` is not from 0 to 1, or an
             option of sampling is given without `sampling`.
     """
 
@@ -87,8 +86,8 @@ class DecodingOptions(_Options):
             value = getattr(self, field.name)
             if field.name in OF_SAMPLING and value != field.default and not self.sampling:
                 raise ValueError(
-                    f"`{field.name}` is an option of sampling, which a search ignores: "
-                    f"give sampling=True too. Received: {field.name}={value!r}, sampling=False"
+                    f"`{field.name}` has no effect on a search: give sampling=True as well. "
+                    f"Received: {field.name}={value!r}, sampling=False"
                 )
 
     def search(self) -> dict[str, Any]:
@@ -138,7 +137,7 @@ class SpanOptions(_Options):
             Default: None.
 
     Raises:
-        ValueError: If a number is no int of at least 1, or `min_probability` no probability.
+        ValueError: If a number is not a positive int, or `min_probability` is not from 0 to 1.
     """
 
     num_return_sequences: int = 1
@@ -164,7 +163,7 @@ class ReaderOptions(_Options):
             Default: None.
 
     Raises:
-        ValueError: If a number is no int of at least 1, or `min_probability` no probability.
+        ValueError: If a number is not a positive int, or `min_probability` is not from 0 to 1.
     """
 
     num_return_sequences: int = 1

@@ -241,14 +241,14 @@ Received: pasage_length=9
             for name in names:
                 inputs[name] = self._rotated(inputs[name], records["rotation"])
 
-    def _rotated(self, input_ids: tf.Tensor, rotation: Any) -> tf.Tensor:
+    def _rotated(self, input_ids: tf.Tensor, rotation: tf.Tensor) -> tf.Tensor:
         first, count = self.vocabulary.size, self.vocabulary.num_oov_buckets
         shape = tf.concat([tf.shape(rotation), tf.ones([tf.rank(input_ids) - 1], tf.int32)], axis=0)
         steps = tf.reshape(tf.cast(rotation, tf.int32) % count, shape)
         moved = first + (input_ids - first + steps) % count
         return tf.where(input_ids < first, input_ids, moved)
 
-    def detokenize(self, ids: Any, source: Tensors) -> tuple[tf.Tensor, tf.Tensor]:
+    def detokenize(self, ids: tf.Tensor, source: Tensors) -> tuple[tf.Tensor, tf.Tensor]:
         """Converts extended ids to text and words.
 
         Args:

@@ -120,7 +120,7 @@ class DAANetPreprocessor(Preprocessor):
         alone = self.subwords is not None and self.reading == "separate"
         return MODEL_INPUTS + (("encoder_ids", "passage_pieces") if alone else ())
 
-    def source(self, passage: Any) -> Tensors:
+    def source(self, passage: tf.Tensor) -> Tensors:
         """Returns the inputs that both tasks read and copy from.
 
         Args:
@@ -154,7 +154,7 @@ class DAANetPreprocessor(Preprocessor):
                     result["passage_pieces"] = read["pieces"]
             return result
 
-    def given(self, text: Any, name: str, source: Tensors | None = None) -> Tensors:
+    def given(self, text: tf.Tensor, name: str, source: Tensors | None = None) -> Tensors:
         """Returns the inputs that a task reads beside the passage.
 
         Args:
@@ -176,7 +176,7 @@ class DAANetPreprocessor(Preprocessor):
             tokens = self._tokens(strings(name, text), self._length_of(name))
             return self._read(tokens, name) | self._read_with_passage(tokens, name, source)
 
-    def written(self, text: Any, name: str, source: Tensors) -> Tensors:
+    def written(self, text: tf.Tensor, name: str, source: Tensors) -> Tensors:
         """Returns the inputs or targets of a task in training.
 
         Args:
@@ -200,8 +200,8 @@ class DAANetPreprocessor(Preprocessor):
                 source["compared"],
                 self.generation_vocabulary_size,
             )
-            ends = tf.one_hot(tokens.lengths, shape[1], dtype=tf.int32) * EOS
-            target_ids = spread(extended_ids, tokens.row, tokens.position, shape) + ends
+            ends = tf.one_hot(tokens.lengths, shape[1], dtype=tf.int32) * EOS  # [B, m]
+            target_ids = spread(extended_ids, tokens.row, tokens.position, shape) + ends  # [B, m]
             return result | {f"{name}_target_ids": target_ids}
 
     def batch(self, records: Tensors) -> tuple[Tensors, Tensors, Tensors]:
@@ -219,16 +219,16 @@ class DAANetPreprocessor(Preprocessor):
 
         Reference: daanet-15, daanet-16.
         """
-        passage = tf.strings.reduce_join(records["passages"], axis=1, separator=" ")
+        passage = tf.strings.reduce_join(records["passages"], axis=1, separator=" ")  # [B]
         source = self.source(passage)
         x = {n: source[n] for n in self.passage_inputs if n != "generable_characters"}
         for name in TASKS.values():
             x |= self.written(records[name], name, source)
-        answered = tf.cast(x["answer_target_ids"][:, 0] != EOS, tf.float32)
+        answered = tf.cast(x["answer_target_ids"][:, 0] != EOS, tf.float32)  # [B]
         y, weights = {}, {}
         for task, name in TASKS.items():
             target_ids = x[f"{name}_target_ids"]
-            count = tf.reduce_sum(tf.cast(target_ids != PAD, tf.float32), axis=1)
+            count = tf.reduce_sum(tf.cast(target_ids != PAD, tf.float32), axis=1)  # [B]
             for part in (task, f"{task}_coverage"):
                 y[part], weights[part] = target_ids, count * answered
         self.randomize_oov_buckets(x, records, ("passage_ids", "question_ids", "answer_ids"))
@@ -242,16 +242,16 @@ class DAANetPreprocessor(Preprocessor):
     def _length_of(self, name: str) -> int:
         return getattr(self, f"{name}_length")
 
-    def _tokens(self, text: Any, length: int) -> FlatTokens:
+    def _tokens(self, text: tf.Tensor, length: int) -> FlatTokens:
         result = self.tokenizer.tokenize(text)
         return cut_rows(result, tf.fill([result.starts.nrows(tf.int32)], length))
 
     def _read(self, tokens: FlatTokens, name: str) -> Tensors:
         """Ids and characters, one position further on, behind `BOS`."""
         shape = (tf.size(tokens.lengths), longest(tokens.lengths + 1, self._length_of(name) + 1))
-        position = tokens.position + 1
-        ids = spread(self.vocabulary.lookup(tokens.compared), tokens.row, position, shape)
-        begins = tf.one_hot(tf.zeros_like(tokens.lengths), shape[1], dtype=tf.int32) * BOS
+        position = tokens.position + 1  # [N], after `BOS`
+        ids = spread(self.vocabulary.lookup(tokens.compared), tokens.row, position, shape)  # [B, m]
+        begins = tf.one_hot(tf.zeros_like(tokens.lengths), shape[1], dtype=tf.int32) * BOS  # [B, m]
         return {
             f"{name}_ids": ids + begins,
             f"{name}_characters": self._spell(tokens, position, shape),
@@ -273,8 +273,8 @@ class DAANetPreprocessor(Preprocessor):
 
     def _features(self, given: FlatTokens, source: Tensors) -> tf.Tensor:
         """Features of the passage's words beside a given text: float32 `[B, n, F]`."""
-        words = source["words"]
-        places = tf.where(words != "", name="places")
+        words = source["words"]  # [B, n]
+        places = tf.where(words != "", name="places")  # [N, 2]
         row, column = tf.unstack(tf.cast(places, tf.int32), num=2, axis=1)
         count = tf.size(row)
         features = word_features(
@@ -293,5 +293,5 @@ class DAANetPreprocessor(Preprocessor):
             tf.stack([*shape, self.word_length]),
         )
 
-    def _characters(self, words: Any) -> tf.Tensor:
+    def _characters(self, words: tf.Tensor) -> tf.Tensor:
         return character_ids(words, self.word_length, self.num_characters)

@@ -32,7 +32,7 @@ def subwords_of(encoder: Any) -> SubwordTokenizer | None:
 
 def spaced(tokens: FlatTokens) -> tf.Tensor:
     """Returns True where a space precedes a token, bool `[N]`; False at the start of a text."""
-    previous = tf.pad(tokens.ends, [[1, 0]])[:-1]
+    previous = tf.pad(tokens.ends, [[1, 0]])[:-1]  # [N]
     return (tokens.position > 0) & (tokens.starts > previous)
 
 
@@ -106,16 +106,16 @@ def encoder_inputs_of_passages(
         read["pieces"] = read["passage_pieces"]
     else:
         read = subwords.separate(passages)
-    real = tf.reshape(present, [-1])
+    real = tf.reshape(present, [-1])  # [B * K]
     shape = tf.shape(read["encoder_ids"])  # [B * K, W, P]
 
     def folded(ids: tf.Tensor, padding: int) -> tf.Tensor:
         ids = tf.where(real[:, None, None], ids, padding)
         return tf.reshape(ids, [num_examples, num_passages * shape[1], shape[2]])
 
-    begin = tf.tile(tf.constant([[[0, 1]]]), [shape[0], 1, 1])
-    pieces = tf.concat([begin, read["pieces"]], axis=1)
-    before = tf.tile(tf.range(num_passages) * shape[1] * shape[2], [num_examples])
+    begin = tf.tile(tf.constant([[[0, 1]]]), [shape[0], 1, 1])  # [B * K, 1, 2]
+    pieces = tf.concat([begin, read["pieces"]], axis=1)  # [B * K, L, 2]
+    before = tf.tile(tf.range(num_passages) * shape[1] * shape[2], [num_examples])  # [B * K]
     pieces += tf.stack([before, tf.zeros_like(before)], axis=1)[:, None]
     pieces = tf.where(real[:, None, None] & (pieces[..., 1:] > 0), pieces, 0)
     alone = subwords.separate(question)

@@ -142,12 +142,12 @@ class ExtractiveReaderPreprocessor(Preprocessor):
 
     def source(
         self,
-        question: Any,
-        passage: Any,
+        question: tf.Tensor,
+        passage: tf.Tensor,
         *,
-        window_length: Any = None,
-        overlap: Any = None,
-        question_length: Any = None,
+        window_length: int | tf.Tensor | None = None,
+        overlap: int | tf.Tensor | None = None,
+        question_length: int | tf.Tensor | None = None,
     ) -> Tensors:
         """Returns the windows of questions and passages.
 
@@ -190,7 +190,12 @@ class ExtractiveReaderPreprocessor(Preprocessor):
             return result | {"truncated": is_cut}
 
     def _windows(
-        self, asked: TextPieces, given: TextPieces, passage: tf.Tensor, length: Any, overlap: Any
+        self,
+        asked: TextPieces,
+        given: TextPieces,
+        passage: tf.Tensor,
+        length: int | tf.Tensor,
+        overlap: int | tf.Tensor,
     ) -> Tensors:
         subwords = self.subwords
         # A window is [CLS] question [SEP], its prefix, and part of the passage [SEP].

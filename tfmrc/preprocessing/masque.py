@@ -15,7 +15,7 @@ from tfmrc.preprocessing.encoder_inputs import (
     spaced,
 )
 from tfmrc.preprocessing.labels import UNKNOWN, masque_labels
-from tfmrc.preprocessing.source import Source, lay_out
+from tfmrc.preprocessing.source import SourceLayout, lay_out
 from tfmrc.preprocessing.targets import decoder_targets
 from tfmrc.preprocessing.word_features import NUM_WORD_FEATURES, word_features
 from tfmrc.text.extended_ids import source_extended_ids
@@ -134,7 +134,7 @@ class MasquePreprocessor(Preprocessor):
         features = FEATURE_INPUTS if self.word_features else ()
         return (*MODEL_INPUTS, *read, *spelled, *features)
 
-    def source(self, question: Any, passages: Any, style: Any) -> Tensors:
+    def source(self, question: tf.Tensor, passages: tf.Tensor, style: tf.Tensor) -> Tensors:
         """The model's inputs, and what leads from source positions back to the strings.
 
         Args:
@@ -171,16 +171,16 @@ class MasquePreprocessor(Preprocessor):
                 self.question_length,
                 self.passage_length,
             )
-            words = source.tokens.compared
-            input_ids = self.vocabulary.lookup(words)
+            words = source.tokens.compared  # [N], of all texts
+            input_ids = self.vocabulary.lookup(words)  # [N]
             extended_ids = source_extended_ids(
                 input_ids, words, source.example, source.position, self.generation_vocabulary_size
             )
-            ids = source.spread(input_ids)
-            begins = tf.one_hot(0, source.passage_size, dtype=tf.int32) * BOS
-            begins = tf.cast(source.present, tf.int32)[:, :, None] * begins
-            dropped = tf.reduce_any(passages[:, self.num_passages :] != "", axis=1)
-            surfaces = source.spread(source.tokens.surface)
+            ids = source.spread(input_ids)  # [B, S]
+            begins = tf.one_hot(0, source.passage_size, dtype=tf.int32) * BOS  # [L]
+            begins = tf.cast(source.present, tf.int32)[:, :, None] * begins  # [B, K, L]
+            dropped = tf.reduce_any(passages[:, self.num_passages :] != "", axis=1)  # [B]
+            surfaces = source.spread(source.tokens.surface)  # [B, S]
             read: Tensors = {}
             if self.subwords is not None:
                 read |= self._encoder_inputs(self.subwords, source, surfaces)
@@ -202,9 +202,9 @@ class MasquePreprocessor(Preprocessor):
             }
 
     def _encoder_inputs(
-        self, subwords: SubwordTokenizer, source: Source, words: tf.Tensor
+        self, subwords: SubwordTokenizer, source: SourceLayout, words: tf.Tensor
     ) -> Tensors:
-        spaces = source.spread(tf.cast(spaced(source.tokens), tf.int32)) > 0
+        spaces = source.spread(tf.cast(spaced(source.tokens), tf.int32)) > 0  # [B, S]
         rows = source.num_examples * self.num_passages
 
         def of_passages(values: tf.Tensor) -> tf.Tensor:
@@ -220,9 +220,9 @@ class MasquePreprocessor(Preprocessor):
             source.present,
         )
 
-    def _characters(self, source: Source, words: tf.Tensor) -> Tensors:
-        begins = source.present[:, :, None] & (tf.range(source.passage_size) == 0)
-        passages = elmo_character_ids(source.passage_part(words))
+    def _characters(self, source: SourceLayout, words: tf.Tensor) -> Tensors:
+        begins = source.present[:, :, None] & (tf.range(source.passage_size) == 0)  # [B, K, L]
+        passages = elmo_character_ids(source.passage_part(words))  # [B, K, L, 50]
         generable = self.vocabulary.words[: self.generation_vocabulary_size]
         return {
             "question_characters": elmo_character_ids(source.question_part(words)),
@@ -230,12 +230,12 @@ class MasquePreprocessor(Preprocessor):
             "generable_characters": elmo_generable_characters(generable),
         }
 
-    def _word_features(self, source: Source) -> Tensors:
+    def _word_features(self, source: SourceLayout) -> Tensors:
         tokens, asked = source.tokens, source.position < source.question_size
-        features = word_features(tokens.surface, tokens.compared, source.example, asked)
+        features = word_features(tokens.surface, tokens.compared, source.example, asked)  # [N, F]
         return dict(zip(FEATURE_INPUTS, source.spread_features(features), strict=True))
 
-    def target(self, answer: Any, source: Tensors) -> Tensors:
+    def target(self, answer: tf.Tensor, source: Tensors) -> Tensors:
         """Decoder inputs and targets.
 
         Args:
@@ -260,8 +260,8 @@ class MasquePreprocessor(Preprocessor):
             )
             words = target.pop("answer_words")
             if self.characters:
-                begins = tf.range(tf.shape(words)[1])[:, None] == 0
-                spelled = elmo_character_ids(words)
+                begins = tf.range(tf.shape(words)[1])[:, None] == 0  # [T, 1]
+                spelled = elmo_character_ids(words)  # [B, T, 50]
                 target["answer_characters"] = tf.where(begins, boundary(SENTENCE_BEGIN), spelled)
             return target
 
@@ -297,10 +297,10 @@ class MasquePreprocessor(Preprocessor):
         target = self.target(records["answer"], source)
         passages = exactly(records["passages"], self.num_passages)
         relevance = records.get("relevance", tf.fill(tf.shape(passages), UNKNOWN))
-        some = tf.reduce_any(relevance == 1, axis=1)
+        some = tf.reduce_any(relevance == 1, axis=1)  # [B]
         relevance = exactly(tf.cast(relevance, tf.int32), self.num_passages, UNKNOWN)
         # Whether the other passages hold the answer is unknown, and it should not be invented.
-        lost = some & ~tf.reduce_any(relevance == 1, axis=1)
+        lost = some & ~tf.reduce_any(relevance == 1, axis=1)  # [B]
         answerable = records.get("answerable", tf.fill(tf.shape(passages)[:1], UNKNOWN))
         answerable = tf.cast(answerable, tf.int32)
         labels, weights = masque_labels(

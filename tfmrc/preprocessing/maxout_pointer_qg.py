@@ -27,18 +27,18 @@ UNKNOWN = -1
 class MaxoutPointerQGPreprocessor(Preprocessor):
     """Passage and answer to the inputs of question generation, and ids back to strings.
 
-    What the model reads is the whole passage, or the sentence that holds the answer (with an
-    answer over several sentences, all of these). Of what is longer than `passage_length` the first
-    words are read, or, if the answer stands further behind, the words around it.
+    The context that the model reads is the whole passage, or the sentences that hold the answer. If
+    the context has more than `passage_length` words, its first ones are read, or those around the
+    answer if that comes later.
 
     Extended ids: a word among the first G = `generation_vocabulary_size` rows has its input id,
-    every other word G + its first position in what is read.
+    any other word G + its first position in the context.
 
-    A pretrained encoder reads answer and passage as one sequence, `[CLS] answer [SEP] passage
-    [SEP]`, and what of the passage the model reads. That is the form in which encoders were
-    trained on pairs of texts, so that it needs no new marks (which a frozen encoder would not
-    know) and fits families without segments; which of several occurrences is meant, the answer
-    tags say above it. With `reading="separate"`, or without answers, it reads the passage alone.
+    A pretrained encoder reads answer and context as one sequence, `[CLS] answer [SEP] context
+    [SEP]`, the form of text pairs in its own training: it needs no new marks, which a frozen
+    encoder would not know, and fits families without segments. The answer tags tell which of
+    several occurrences is meant. With `reading="separate"`, or without answers, the encoder reads
+    the context only.
 
     Args:
         vocabulary: the input ids.
@@ -55,7 +55,7 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
             "separate", the passage alone.
 
     Raises:
-        ValueError: a size is not positive, or the context is not known.
+        ValueError: If a size is not positive, or the context is unknown.
 
     Example:
         >>> from tfmrc.preprocessing import MaxoutPointerQGPreprocessor
@@ -119,7 +119,9 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
         """Names of the model's inputs but for the question's."""
         return MODEL_INPUTS if self.subwords is None else MODEL_INPUTS + ENCODER_INPUTS
 
-    def source(self, passage: Any, answer: Any, answer_start: Any = None) -> Tensors:
+    def source(
+        self, passage: tf.Tensor, answer: tf.Tensor, answer_start: tf.Tensor | None = None
+    ) -> Tensors:
         """The model's inputs, and what leads from source positions back to the strings.
 
         Args:
@@ -143,18 +145,18 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
         with tf.device(DEVICE):
             passage = strings("passage", passage)
             answer = strings("answer", answer)
-            tokens = self.tokenizer.tokenize(passage)
-            start = tf.fill(tf.shape(passage), UNKNOWN)
+            tokens = self.tokenizer.tokenize(passage)  # [B, words]
+            start = tf.fill(tf.shape(passage), UNKNOWN)  # [B]
             if self.with_answers:
                 start = _answer_start(passage, answer, answer_start, tokens)
-            end = start + tf.strings.length(answer, unit="UTF8_CHAR")
+            end = start + tf.strings.length(answer, unit="UTF8_CHAR")  # [B]
             kept, truncated = self._read(passage, tokens, start, end)
             result = copied_passage(
                 kept, self.vocabulary, self.generation_vocabulary_size, self.passage_length
             )
             tags = tf.cast(_overlap(kept.starts, kept.ends, kept.row, start, end), tf.int32)
             shape = tuple(tf.unstack(tf.shape(result["passage_ids"])))
-            result["answer_tags"] = spread(tags, kept.row, kept.position, shape)
+            result["answer_tags"] = spread(tags, kept.row, kept.position, shape)  # [B, M]
             if self.subwords is not None:
                 result |= self._encoder_inputs(self.subwords, kept, answer)
             return result | {"answer_start": start, "truncated": truncated}
@@ -178,19 +180,19 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
         self, passage: tf.Tensor, tokens: Tokens, start: tf.Tensor, end: tf.Tensor
     ) -> tuple[FlatTokens, tf.Tensor]:
         """The tokens that the model reads, and whether some of the context were cut."""
-        begin = tf.zeros_like(start)
-        behind = tf.cast(tokens.starts.row_lengths(), tf.int32)
+        begin = tf.zeros_like(start)  # [B], the first word of the context
+        behind = tf.cast(tokens.starts.row_lengths(), tf.int32)  # [B], the word after it
         if self.with_answers:
-            row, position = _rows_and_positions(tokens)
-            inside = _overlap(tokens.starts.values, tokens.ends.values, row, start, end)
+            row, position = _rows_and_positions(tokens)  # [N] each
+            inside = _overlap(tokens.starts.values, tokens.ends.values, row, start, end)  # [N]
             if self.context == "sentence":
-                numbers = sentence_numbers(passage, tokens)
+                numbers = sentence_numbers(passage, tokens)  # [N]
                 first, last = _range(numbers, inside, row, start)
                 selected = (numbers >= tf.gather(first, row)) & (numbers <= tf.gather(last, row))
                 begin, last_position = _range(position, selected, row, start)
                 behind = last_position + 1
-            first, last = _range(position, inside, row, start)
-            room = tf.maximum(behind - begin - self.passage_length, 0)
+            first, last = _range(position, inside, row, start)  # [B] each, words of the answer
+            room = tf.maximum(behind - begin - self.passage_length, 0)  # [B]
             # The answer begins in the middle, or earlier if it would not end within the words.
             ending = tf.minimum(last + 1 - self.passage_length, first)
             middle = tf.maximum(first - self.passage_length // 2, ending)
@@ -202,7 +204,7 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
         limits = tf.minimum(behind - begin, self.passage_length)
         return cut_rows(tokens, limits, begin), length > self.passage_length
 
-    def target(self, question: Any, source: Tensors) -> Tensors:
+    def target(self, question: tf.Tensor, source: Tensors) -> Tensors:
         """Decoder inputs and targets.
 
         Args:
@@ -230,9 +232,9 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
         """One batch for `model.fit`.
 
         Args:
-            records: `question`, `answer` string `[B]`, `passages` string `[B, K]`, of which that
-                of the span is read, or the first; `span` int32 `[B, 3]`: passage, start and end of
-                the answer, -1 where they are not known; `rotation` as for
+            records: `question`, `answer` string `[B]`, `passages` string `[B, K]`: the passage of
+                the span is read, or the first one; `span` int32 `[B, 3]`: passage, start and end of
+                the answer, -1 where they are unknown; `rotation` as for
                 `MasquePreprocessor.batch`.
 
         Returns:
@@ -250,13 +252,13 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
         x = {name: source[name] for name in self.model_inputs}
         x |= self.target(records["question"], source)
         self.randomize_oov_buckets(x, records, ("passage_ids", "question_ids"))
-        counts = tf.reduce_sum(tf.cast(x["target_ids"] != 0, tf.float32), axis=1)
+        counts = tf.reduce_sum(tf.cast(x["target_ids"] != 0, tf.float32), axis=1)  # [B]
         weight = counts / tf.reduce_mean(counts)
         parts = ("decoder", "coverage")
         return x, {p: x["target_ids"] for p in parts}, {p: weight for p in parts}
 
 
-def _answer_start(passage: tf.Tensor, answer: tf.Tensor, given: Any, tokens: Tokens) -> tf.Tensor:
+def _answer_start(passage, answer, given, tokens: Tokens) -> tf.Tensor:
     """Returns the first characters of the answers, checked against the passages."""
     sizes = tf.stack([tf.size(passage), tf.size(answer)])
     same = tf.debugging.Assert(
@@ -287,12 +289,12 @@ def _rows_and_positions(tokens: Tokens) -> tuple[tf.Tensor, tf.Tensor]:
     return row, tf.range(tf.size(row)) - first
 
 
-def _overlap(starts: Any, ends: Any, row: Any, start: Any, end: Any) -> tf.Tensor:
+def _overlap(starts, ends, row, start, end):
     """Which tokens share a character with their row's stretch from `start` to `end`."""
     return (starts < tf.gather(end, row)) & (ends > tf.gather(start, row))
 
 
-def _range(values: Any, mask: Any, row: Any, like: Any) -> tuple[tf.Tensor, tf.Tensor]:
+def _range(values, mask, row, like):
     """Smallest and largest value of each row's chosen tokens; 0 where there is none."""
     count = tf.size(like)
     low = tf.math.unsorted_segment_min(tf.where(mask, values, tf.int32.max), row, count)

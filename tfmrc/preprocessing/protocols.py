@@ -80,7 +80,7 @@ class ReaderPreprocessor(Protocol):
 class WritingPreprocessor(Protocol):
     """A preprocessor that converts extended ids to text, as every `Preprocessor` does."""
 
-    def detokenize(self, ids: Any, source: Tensors) -> tuple[tf.Tensor, tf.Tensor]:
+    def detokenize(self, ids: tf.Tensor, source: Tensors) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the texts, string `[B, N]`, and their words, string `[B, N, T]`.
 
         Args:
@@ -131,7 +131,9 @@ class QuestionPreprocessor(WritingPreprocessor, Protocol):
     @property
     def model_inputs(self) -> Sequence[str]: ...
 
-    def source(self, passage: tf.Tensor, answer: tf.Tensor, answer_start: Any = None) -> Tensors:
+    def source(
+        self, passage: tf.Tensor, answer: tf.Tensor, answer_start: tf.Tensor | None = None
+    ) -> Tensors:
         """Returns what `MaxoutPointerQGPreprocessor.source` does, of `[B]` each."""
 
 

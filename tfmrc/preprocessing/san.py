@@ -42,10 +42,10 @@ class SANPreprocessor(Preprocessor):
             `passage_length`. Default: None.
         longest_passage: int. Largest number of words of a passage in inference. Default: 100000.
         lemmas: bool. Whether lemmas are inputs. Default: False.
-        pos_tags: sequence of str. Names of the part-of-speech tags; if empty, they are no inputs.
+        pos_tags: sequence of str. Names of the part-of-speech tags; if empty, tags are not inputs.
             Default: ().
-        ner_tags: sequence of str. Names of the entity types; if empty, they are no inputs. Default:
-            ().
+        ner_tags: sequence of str. Names of the entity types; if empty, they are not inputs.
+            Default: ().
         styles: sequence of str. Answer styles for training. Default: ('span',).
         encoder: `tfmrc.encoders.Encoder` or `tfmrc.text.SubwordTokenizer`. A pretrained encoder
             whose subwords the model reads in addition to its words. Default: None.
@@ -145,7 +145,7 @@ class SANPreprocessor(Preprocessor):
         return ("question_ids", "passage_ids", "exact_match", *(f"{n}_ids" for n in self._tags))
 
     def source(
-        self, question: Any, passage: Any, limit: int | None = None, **annotations: Any
+        self, question: tf.Tensor, passage: tf.Tensor, limit: int | None = None, **annotations: Any
     ) -> Tensors:
         """Returns the model's inputs and the words' offsets.
 
@@ -179,7 +179,7 @@ class SANPreprocessor(Preprocessor):
                 num_begin=0,
             )
             tokens = source.tokens
-            asked = tokens.row % 2 == 0
+            asked = tokens.row % 2 == 0  # [N], rows are question, passage, question, …
 
             def of_passage(values):
                 return source.passage_part(source.spread(values))[:, 0]
@@ -189,11 +189,11 @@ class SANPreprocessor(Preprocessor):
                 forms.append(self._annotation(annotations, "lemmas", tokens))
             if self.word_features:
                 forms.append(light_stems(tokens.compared))
-            matches = [occurs_in_group(form, source.example, asked) for form in forms]
-            features = tf.cast(tf.stack(matches, axis=-1), tf.float32)
+            matches = [occurs_in_group(form, source.example, asked) for form in forms]  # [N] each
+            features = tf.cast(tf.stack(matches, axis=-1), tf.float32)  # [N, 2 or 3]
             if self.word_features:
                 features = tf.concat([features, shape_features(tokens.surface)], axis=-1)
-            ids = source.spread(self.vocabulary.lookup(tokens.compared))
+            ids = source.spread(self.vocabulary.lookup(tokens.compared))  # [B, m + n]
             result = {
                 "question_ids": source.question_part(ids),
                 "passage_ids": source.passage_part(ids)[:, 0],
@@ -206,7 +206,7 @@ class SANPreprocessor(Preprocessor):
                 tags = self._annotation(annotations, name, tokens)
                 result[f"{name}_ids"] = of_passage(table.lookup(tags))
             if self.subwords is not None:
-                words = source.spread(tokens.surface)
+                words = source.spread(tokens.surface)  # [B, m + n]
                 spaces = source.spread(tf.cast(spaced(tokens), tf.int32)) > 0
                 texts = [
                     self.subwords.cut(source.question_part(words), source.question_part(spaces)),
@@ -229,7 +229,7 @@ class SANPreprocessor(Preprocessor):
                 result = tf.tensor_scatter_nd_update(result, positions, tags)
         return result
 
-    def align(self, source: Tensors, start: Any, end: Any) -> tuple[tf.Tensor, ...]:
+    def align(self, source: Tensors, start: tf.Tensor, end: tf.Tensor) -> tuple[tf.Tensor, ...]:
         """Returns the words that contain the characters of an answer.
 
         Args:
@@ -243,14 +243,14 @@ class SANPreprocessor(Preprocessor):
         """
         start, end = (tf.cast(tf.convert_to_tensor(x), tf.int32)[:, None] for x in (start, end))
         starts, ends = source["starts"], source["ends"]
-        within = (starts < ends) & (ends > start) & (starts < end) & (start >= 0)
+        within = (starts < ends) & (ends > start) & (starts < end) & (start >= 0)  # [B, n]
         size = tf.shape(starts)[1]
-        first = tf.argmax(within, axis=1, output_type=tf.int32)
-        last = size - 1 - tf.argmax(tf.reverse(within, [1]), axis=1, output_type=tf.int32)
-        begins = tf.gather(starts, first, batch_dims=1)
-        stops = tf.gather(ends, last, batch_dims=1)
+        first = tf.argmax(within, axis=1, output_type=tf.int32)  # [B]
+        last = size - 1 - tf.argmax(tf.reverse(within, [1]), axis=1, output_type=tf.int32)  # [B]
+        begins = tf.gather(starts, first, batch_dims=1)  # [B], characters
+        stops = tf.gather(ends, last, batch_dims=1)  # [B]
         # Truncation may have removed the end of the answer, unless a word follows it.
-        lengths = tf.reduce_sum(tf.cast(starts < ends, tf.int32), axis=1)
+        lengths = tf.reduce_sum(tf.cast(starts < ends, tf.int32), axis=1)  # [B]
         whole = ~source["truncated"] | (stops >= end[:, 0]) | (last < lengths - 1)
         result = tf.reduce_any(within, axis=1) & whole
         exact = result & (begins == start[:, 0]) & (stops == end[:, 0])
@@ -294,17 +294,17 @@ class SANPreprocessor(Preprocessor):
             words; and int32 `[W]`: `row`, the example, and `first`, the position in the passage of
             the window's first word.
         """
-        ids = source["passage_ids"]
+        ids = source["passage_ids"]  # [B, n]
         size = tf.minimum(tf.shape(ids)[1], self.passage_length)
         lengths = tf.reduce_sum(tf.cast(source["starts"] < source["ends"], tf.int32), axis=1)
-        further = tf.maximum(lengths - size, 0)
+        further = tf.maximum(lengths - size, 0)  # [B], words beyond the first window
         has_words = lengths > 0
         # One even without any word: layers do not agree on zero rows.
         read = has_words | ((tf.range(tf.size(lengths)) == 0) & ~tf.reduce_any(has_words))
-        counts = tf.where(read, 1 + (further + self.stride - 1) // self.stride, 0)
-        row = tf.repeat(tf.range(tf.shape(ids)[0]), counts)
+        counts = tf.where(read, 1 + (further + self.stride - 1) // self.stride, 0)  # [B]
+        row = tf.repeat(tf.range(tf.shape(ids)[0]), counts)  # [W]
         first = (tf.range(tf.size(row)) - tf.gather(tf.cumsum(counts) - counts, row)) * self.stride
-        position = first[:, None] + tf.range(size)
+        position = first[:, None] + tf.range(size)  # [W, size]
         inside = position < tf.shape(ids)[1]
         position = tf.minimum(position, tf.shape(ids)[1] - 1)
         result = {"row": row, "first": first}
@@ -312,7 +312,7 @@ class SANPreprocessor(Preprocessor):
             if name == "question_ids":
                 result[name] = tf.gather(source[name], row)
             else:
-                values = parts_of_rows(source[name], row, position)
+                values = parts_of_rows(source[name], row, position)  # [W, size, ..]
                 mask = inside[..., None] if name == "exact_match" else inside
                 result[name] = tf.where(mask, values, tf.zeros([], values.dtype))
         if self.subwords is not None:

@@ -11,7 +11,7 @@ from tfmrc.text.vocabulary import Vocabulary
 from tfmrc.text.words.tokenizer import Tokenizer
 
 
-class Source(NamedTuple):
+class SourceLayout(NamedTuple):
     """The words of a batch and their positions in `[question | passage 1 | … | passage K]`.
 
     A preprocessor computes a value for each of the N words and converts it to the shape of the
@@ -80,7 +80,7 @@ def lay_out(
     question_length: int,
     passage_length: int,
     num_begin: int = 1,
-) -> Source:
+) -> SourceLayout:
     """Tokenizes questions and passages in one call and computes the position of every word.
 
     Args:
@@ -93,7 +93,7 @@ def lay_out(
             Default: 1.
 
     Returns:
-        A `Source`; J and L are the largest lengths in the batch, at least 1.
+        A `SourceLayout`; J and L are the largest lengths in the batch, at least 1.
 
     Example:
         >>> import tensorflow as tf
@@ -110,19 +110,19 @@ def lay_out(
     num_passages = passages.shape[1]
     num_examples = tf.shape(question)[0]
     slots = 1 + num_passages
-    strings = tf.concat([question[:, None], passages], axis=1)
+    strings = tf.concat([question[:, None], passages], axis=1)  # [B, 1 + K]
     limits = tf.tile([question_length] + [passage_length] * num_passages, [num_examples])
     tokens = cut_rows(tokenizer.tokenize(tf.reshape(strings, [-1])), limits)
 
-    present = passages != ""
-    lengths = tf.reshape(tokens.lengths, [num_examples, slots])
+    present = passages != ""  # [B, K]
+    lengths = tf.reshape(tokens.lengths, [num_examples, slots])  # [B, 1 + K]
     question_size = longest(lengths[:, 0], question_length)
     passage_size = longest(
         lengths[:, 1:] + num_begin * tf.cast(present, tf.int32), passage_length + num_begin
     )
-    slot = tokens.row % slots
+    slot = tokens.row % slots  # [N], 0 for the question
     first = tf.where(slot == 0, 0, question_size + (slot - 1) * passage_size + num_begin)
-    return Source(
+    return SourceLayout(
         tokens=tokens,
         example=tokens.row // slots,
         position=tokens.position + first,
@@ -150,7 +150,7 @@ def copied_passage(
         `extended_ids` int32; `words` (surfaces) and `compared` string; `starts` and `ends` int32,
         code points of the passage.
     """
-    input_ids = vocabulary.lookup(tokens.compared)
+    input_ids = vocabulary.lookup(tokens.compared)  # [N]
     columns = {
         "passage_ids": input_ids,
         "extended_ids": source_extended_ids(

@@ -1,7 +1,5 @@
 """Inputs and targets of a decoder."""
 
-from typing import Any
-
 import tensorflow as tf
 
 from tfmrc.ops.ids import BOS, EOS
@@ -14,7 +12,7 @@ from tfmrc.text.words.tokenizer import Tokenizer
 def decoder_targets(
     tokenizer: Tokenizer,
     vocabulary: Vocabulary,
-    text: Any,
+    text: tf.Tensor,
     source_extended_ids: tf.Tensor,
     source_words: tf.Tensor,
     length: int,

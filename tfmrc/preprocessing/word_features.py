@@ -1,7 +1,5 @@
 """Lexical features of words, from their strings alone."""
 
-from typing import Any
-
 import tensorflow as tf
 
 from tfmrc.text.words.matching import occurs_in_other
@@ -19,7 +17,9 @@ WORD_FEATURES = (*MATCHES, *SHAPES)
 NUM_WORD_FEATURES = len(WORD_FEATURES)
 
 
-def match_features(surface: Any, compared: Any, group: Any, first: Any) -> tf.Tensor:
+def match_features(
+    surface: tf.Tensor, compared: tf.Tensor, group: tf.Tensor, first: tf.Tensor
+) -> tf.Tensor:
     """Returns whether each word occurs in the other text of its group, in three forms.
 
     The forms are the word as written, as compared (NFKC, lower case), and its stem
@@ -50,7 +50,7 @@ def match_features(surface: Any, compared: Any, group: Any, first: Any) -> tf.Te
     return tf.cast(tf.stack(matches, axis=-1), tf.float32)
 
 
-def shape_features(surface: Any) -> tf.Tensor:
+def shape_features(surface: tf.Tensor) -> tf.Tensor:
     """Returns features of each word's spelling that its lower-case form lacks.
 
     The features are: the first character is a capital; at least two capitals and no small letter;
@@ -75,7 +75,9 @@ def shape_features(surface: Any) -> tf.Tensor:
     return tf.cast(tf.gather(tf.stack(shapes, axis=-1), index), tf.float32)
 
 
-def word_features(surface: Any, compared: Any, group: Any, first: Any) -> tf.Tensor:
+def word_features(
+    surface: tf.Tensor, compared: tf.Tensor, group: tf.Tensor, first: tf.Tensor
+) -> tf.Tensor:
     """Returns `match_features` and `shape_features` of words, float32 `[N, NUM_WORD_FEATURES]`.
 
     Args:
@@ -85,7 +87,9 @@ def word_features(surface: Any, compared: Any, group: Any, first: Any) -> tf.Ten
     return tf.concat([matches, shape_features(surface)], axis=-1)
 
 
-def spread_features(features: Any, row: Any, column: Any, shape: tuple) -> tf.Tensor:
+def spread_features(
+    features: tf.Tensor, row: tf.Tensor, column: tf.Tensor, shape: tuple
+) -> tf.Tensor:
     """Returns `[B, n, F]` with the features `[N, F]` of the words at their places, else 0.
 
     Args:

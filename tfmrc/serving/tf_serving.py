@@ -5,6 +5,7 @@ from os import PathLike
 from pathlib import Path
 
 from tfmrc.predictors.exported.versions import find_models
+from tfmrc.storage.manifest import SAVED_MODEL
 from tfmrc.utils.files import write_text
 
 __all__ = ["write_serving_config"]
@@ -75,7 +76,7 @@ def write_serving_config(
     folder = Path(folder).absolute()
     # Unlike `tfmrc serve`, TensorFlow Serving needs a folder <name>/<version>/ for each.
     names = [name for name, path in find_models(folder).items() if path.parent == folder]
-    names = [name for name in names if not (folder / name / "saved_model.pb").is_file()]
+    names = [name for name in names if not (folder / name / SAVED_MODEL).is_file()]
     if not names:
         raise ValueError(f"There is no <name>/<version>/saved_model.pb. Received: folder={folder}")
     base = served_from or str(folder)

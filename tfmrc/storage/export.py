@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from tfmrc.ops.portable import portable
 from tfmrc.storage.folders import check_target, new_folder
+from tfmrc.storage.manifest import SAVED_MODEL
 from tfmrc.storage.model_card import write_model_card
 from tfmrc.storage.protocols import ExportablePredictor
 from tfmrc.storage.warmup import write_warmup_requests
@@ -52,10 +53,10 @@ def export_saved_model(
 
     Raises:
         ValueError: If the path does not end in a number below 2**63, or the graph calls Python.
-        AssertionError: If the graph uses a variable or a table that is no attribute of a layer, the
-            preprocessor or the predictor.
+        AssertionError: If the graph uses a variable or a table that is not an attribute of a layer,
+            the preprocessor or the predictor.
         FileExistsError: If the version exists and `overwrite` is False, or it is a link, a file or
-            a folder that is no export.
+            a folder that is not an export.
         OSError: If the disk is full, or the file system fails otherwise.
     """
     path = user_path(path).absolute()
@@ -108,7 +109,7 @@ def _resources(parts: Iterable[Any]) -> list[Any]:
 
 
 def _is_export(path: Path) -> bool:
-    return (path / "saved_model.pb").is_file()
+    return (path / SAVED_MODEL).is_file()
 
 
 def operations(graph_def: Any) -> set[str]:

@@ -13,7 +13,7 @@ from tfmrc.utils.files import replacing, restore, user_path
 
 __all__ = ["check_target", "new_folder"]
 
-ROOM = 1.1  # required free space, relative to the expected size
+SPACE = 1.1  # required free space, relative to the expected size
 
 
 def check_target(path: str | PathLike[str], is_ours: Callable[[Path], bool]) -> Path:
@@ -42,8 +42,8 @@ def check_target(path: str | PathLike[str], is_ours: Callable[[Path], bool]) -> 
         files = {f for f in files if listed and f not in listed and Path(f).name != FILE_NAME}
     if files:
         raise FileExistsError(
-            f"{path} holds {min(files)}, which is no part of what is to be written, and is not "
-            "replaced. Move it, or give another folder."
+            f"{path} is not replaced, because it holds {min(files)}, which was not written by this "
+            "command. Move it, or give another folder."
         )
     return path
 
@@ -67,10 +67,10 @@ def new_folder(path: Path, size: int, *, replace: bool = True) -> Iterator[Path]
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(path.parent).free
-    if free < size * ROOM:
+    if free < size * SPACE:
         raise OSError(
-            f"There is not enough room for {path}: about {int(size * ROOM):,} bytes are needed, "
-            f"{free:,} are free."
+            f"There is not enough disk space for {path}: about {int(size * SPACE):,} bytes are "
+            f"needed, {free:,} are free."
         )
     lock = path.with_name(f".{path.name}.lock")
     try:

@@ -11,6 +11,7 @@ from tfmrc.utils.files import sha256_of
 __all__ = ["DamagedError", "Verification", "verify", "verify_files", "write_manifest"]
 
 FILE_NAME = "manifest.json"
+SAVED_MODEL = "saved_model.pb"
 EXTRA = "assets.extra"  # SavedModel's folder for files that TensorFlow does not read
 EXPORT_FORMAT = 2  # of inputs and outputs of signatures, in the model card
 KEYS = ("sha256", "size")

@@ -9,7 +9,7 @@ from typing import Any
 
 import keras
 
-from tfmrc.storage.manifest import EXPORT_FORMAT
+from tfmrc.storage.manifest import EXPORT_FORMAT, EXTRA
 from tfmrc.storage.parts import tool_versions
 from tfmrc.storage.protocols import ExportablePredictor
 
@@ -99,7 +99,7 @@ def write_model_card(
         },
         "example_request": predictor.warmup_request(),
     }
-    extra = folder / "assets.extra"
+    extra = folder / EXTRA
     extra.mkdir(exist_ok=True)
     _write(extra / "model_card.json", card)
     _write(extra / "metrics.json", dict(metrics))
@@ -131,7 +131,7 @@ def _write(path: Path, value: Any) -> None:
 
 
 def _signature(name: str, concrete: Any, meanings: Mapping[str, str]) -> dict[str, Any]:
-    """Describes inputs and outputs; the meaning of one signature's has its name before it."""
+    """Describes inputs and outputs. A meaning for one signature only has the key `NAME/output`."""
 
     def described(tensors: Mapping[str, Any], common: Mapping[str, str]) -> dict[str, Any]:
         known = {**common, **meanings}

@@ -23,21 +23,29 @@ from tfmrc.models.folder import (
 from tfmrc.preprocessing import Preprocessor
 from tfmrc.storage.folders import check_target, new_folder
 from tfmrc.storage.manifest import verify_files
+from tfmrc.storage.protocols import ExportablePredictor
 from tfmrc.utils.files import check_links, read_json, user_path
 
-__all__ = ["FORMAT", "Parts", "is_saved_predictor", "load_parts", "save_parts", "tool_versions"]
+__all__ = [
+    "FORMAT",
+    "SavedParts",
+    "is_saved_predictor",
+    "load_parts",
+    "save_parts",
+    "tool_versions",
+]
 
 FORMAT = 3
 METRICS, ASSETS, CALIBRATION = "metrics.json", "assets", "calibration.json"
 
 
-class Parts(NamedTuple):
-    """The parts of a loaded predictor."""
+class SavedParts(NamedTuple):
+    """The parts of a saved predictor: the arguments are those of its class beside the others."""
 
-    predictor_class: Any
+    predictor_class: type
     arguments: dict[str, Any]
-    model: Any
-    preprocessor: Any
+    model: keras.Model
+    preprocessor: Preprocessor
     metrics: dict[str, Any]
     calibration: dict[str, Any] | None
 
@@ -61,13 +69,7 @@ def is_saved_predictor(folder: Path) -> bool:
 
 
 def save_parts(
-    folder: str | PathLike[str],
-    *,
-    predictor: Any,
-    model: Any,
-    preprocessor: Any,
-    metrics: Mapping[str, Any],
-    calibration: Mapping[str, Any] | None = None,
+    folder: str | PathLike[str], predictor: ExportablePredictor, metrics: Mapping[str, Any]
 ) -> Path:
     """Writes `config.json`, `model.weights.h5`, `metrics.json`, `assets/` and `manifest.json`.
 
@@ -76,8 +78,8 @@ def save_parts(
     Returns:
         The folder.
     """
-    path = check_target(folder, is_saved_predictor)
-    parts = {"predictor": predictor, "model": model, "preprocessor": preprocessor}
+    path, model = check_target(folder, is_saved_predictor), predictor.model
+    parts = {"predictor": predictor, "model": model, "preprocessor": predictor.preprocessor}
     config = {
         "format": FORMAT,
         "versions": tool_versions(),
@@ -88,18 +90,20 @@ def save_parts(
         },
     }
     texts = {METRICS: _json(dict(metrics)), CONFIG: _json(config)}  # before anything is written
-    if calibration is not None:
-        texts[CALIBRATION] = _json(calibration)
+    if predictor.calibration is not None:
+        texts[CALIBRATION] = _json(predictor.calibration.to_json())
     size = sum(keras.ops.convert_to_numpy(weight).nbytes for weight in model.weights)
     with new_folder(path, size) as part:
         keras.saving.save_weights(model, part / WEIGHTS, objects_to_skip=optimizer_of(model))
-        preprocessor.save_assets(part / ASSETS)
+        predictor.preprocessor.save_assets(part / ASSETS)
         for name, text in texts.items():
             (part / name).write_text(text, encoding="utf-8")
     return user_path(folder)
 
 
-def load_parts(folder: str | PathLike[str], predictor_base: type, *, verify: bool = True) -> Parts:
+def load_parts(
+    folder: str | PathLike[str], predictor_base: type, *, verify: bool = True
+) -> SavedParts:
     """Loads model and preprocessor from a folder; only registered classes are built.
 
     Args:
@@ -145,7 +149,7 @@ def load_parts(folder: str | PathLike[str], predictor_base: type, *, verify: boo
         model.trained_outputs = tuple(outputs if trained is None else trained)
     metrics = read_json(folder / METRICS) if (folder / METRICS).exists() else {}
     calibration = read_json(folder / CALIBRATION) if (folder / CALIBRATION).exists() else None
-    return Parts(predictor_class, arguments, model, preprocessor, metrics, calibration)
+    return SavedParts(predictor_class, arguments, model, preprocessor, metrics, calibration)
 
 
 def registered_name(cls: type) -> str:

@@ -11,7 +11,7 @@ __all__ = ["ExportablePredictor"]
 
 
 class ExportablePredictor(Protocol):
-    """What `tfmrc.Predictor` has, as far as it is saved and exported.
+    """The members of `tfmrc.Predictor` that saving and exporting read.
 
     Attributes:
         model: `keras.Model`. The model.

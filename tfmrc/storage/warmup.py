@@ -7,6 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from tfmrc.storage.manifest import EXTRA
+
 __all__ = [
     "ANSWER",
     "PASSAGES",
@@ -16,7 +18,7 @@ __all__ = [
     "write_warmup_requests",
 ]
 
-WARMUP_FILE = Path("assets.extra") / "tf_serving_warmup_requests"
+WARMUP_FILE = Path(EXTRA) / "tf_serving_warmup_requests"
 
 #: The texts of the papers' warm-up requests.
 QUESTION = "How high is the hill?"

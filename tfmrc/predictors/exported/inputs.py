@@ -1,5 +1,6 @@
 """Conversion of Python values to the tensors of a signature."""
 
+import base64
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -7,9 +8,11 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from tfmrc.predictors.exported.errors import RequestError
 from tfmrc.utils.arguments import nearest
 
 __all__ = [
+    "array_of",
     "at_least_one",
     "check_names",
     "cut_passages",
@@ -64,23 +67,23 @@ def cut_passages(passages: Sequence[Any], most: int | None) -> Sequence[Any]:
 
 
 def tensors_of(
-    inputs: Mapping[str, Sequence[Any]],
-    specs: Iterable[tf.TensorSpec],
-    max_passages: int | None = None,
+    inputs: Mapping[str, Any], specs: Iterable[tf.TensorSpec], max_passages: int | None = None
 ) -> list[tf.Tensor]:
     """Returns the tensors of a signature's inputs, in its order.
 
     Args:
-        inputs: dict. For each name the values, one per example; of a matrix one sequence per
-            example, which is padded with `""` or -1.
+        inputs: dict. For each name the values, one per example; see `array_of`.
         specs: iterable of `tf.TensorSpec`. The signature's inputs.
         max_passages: int or None. Number of passages to which rows are cut before padding.
             Default: None.
 
     Raises:
-        TypeError: If a row of a matrix is a single text.
+        RequestError: If a value has another type or shape.
     """
-    return [_tensor(inputs[spec.name], spec, max_passages) for spec in specs]
+    return [
+        tf.constant(array_of(inputs[spec.name], spec, spec.name, max_passages), spec.dtype)
+        for spec in specs
+    ]
 
 
 def one_row(specs: Iterable[tf.TensorSpec], request: Mapping[str, Any]) -> list[tf.Tensor]:
@@ -90,36 +93,71 @@ def one_row(specs: Iterable[tf.TensorSpec], request: Mapping[str, Any]) -> list[
         specs: iterable of `tf.TensorSpec`. The signature's inputs.
         request: dict. For each name at least one value; other inputs are empty, numbers -1.
     """
-    tensors = []
+    specs, rows = list(specs), {}
     for spec in specs:
         empty: Any = "" if spec.dtype == tf.string else -1
-        other = empty if spec.shape.rank == 1 else []
-        value = next(iter(request.get(spec.name, ())), other)
-        tensors.append(tf.constant([value], spec.dtype))
-    return tensors
+        rows[spec.name] = request.get(spec.name, [empty if spec.shape.rank == 1 else []])[:1]
+    return tensors_of(rows, specs)
 
 
-def _tensor(values: Sequence[Any], spec: tf.TensorSpec, max_passages: int | None) -> tf.Tensor:
-    convert = strings if spec.dtype == tf.string else np.asarray
-    if spec.shape.rank == 1:
-        return tf.constant(convert(values), spec.dtype)
-    for row in values:
-        if isinstance(row, str | bytes):
-            raise TypeError(
-                f"`{spec.name}` must hold a sequence of strings per example: put a single one in a "
-                f"list. Received: {spec.name}={values!r:.200}"
-            )
-    empty: Any = "" if spec.dtype == tf.string else -1
-    rows = [cut_passages(row, max_passages) for row in values]
-    width = max(map(len, rows), default=0)
-    flat = [value for row in rows for value in [*row, *[empty] * (width - len(row))]]
-    return tf.reshape(tf.constant(convert(flat), spec.dtype), [len(rows), width])
+def array_of(
+    value: Any, spec: tf.TensorSpec, name: str, max_passages: int | None = None
+) -> np.ndarray:
+    """Returns the values of an input as an array of its type, strings as bytes.
+
+    Args:
+        value: list, or a list of lists for a matrix, of strings, of `{"b64": ...}` or of numbers;
+            or an array. Rows of a matrix are cut to the model's number of passages and padded with
+            empty strings or -1.
+        spec: `tf.TensorSpec`. The input.
+        name: str. Its name, for messages.
+        max_passages: int or None. Passages that the model reads. Default: None.
+
+    Raises:
+        RequestError: If the value has another type or shape.
+    """
+    is_text, rank = spec.dtype == tf.string, spec.shape.rank
+    try:
+        values, shape = _items(value), [-1]
+        if rank == 2:
+            rows = [cut_passages(_items(row), max_passages) for row in values]
+            shape = [len(rows), max(map(len, rows), default=0)]
+            padding: list[Any] = [b"" if is_text else -1]
+            values = [item for row in rows for item in [*row, *padding * (shape[1] - len(row))]]
+        if is_text:
+            return np.array([_bytes(text) for text in values], dtype=object).reshape(shape)
+        array = np.array(values, dtype=spec.dtype.as_numpy_dtype)
+        if array.ndim != 1 or (spec.dtype.is_integer and not np.array_equal(array, values)):
+            raise ValueError("not [3], 3.5 or '3', which NumPy would convert")
+        return array.reshape(shape)
+    except (OverflowError, TypeError, ValueError) as error:
+        kind = "a string" if rank == 1 else "a list of strings"
+        kind = kind if is_text else f"an {spec.dtype.name}"
+        raise RequestError(
+            f"`{name}` must hold {kind} per row: {error}. Received: {value!r:.80}"
+        ) from error
 
 
-def strings(texts: Sequence[str | bytes]) -> tf.Tensor:
-    """Returns UTF-8 strings `[B]`; a lone surrogate, which UTF-8 lacks, becomes a question mark."""
-    encoded = [text.encode("utf-8", "replace") if isinstance(text, str) else text for text in texts]
-    return tf.constant(encoded, tf.string, [len(encoded)])
+def _items(value: Any) -> list[Any]:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
+        raise TypeError(f"{value!r:.80} is not a list")
+    return list(value)
+
+
+def _bytes(text: Any) -> bytes:
+    """Returns a text of a request; a lone surrogate, which UTF-8 lacks, becomes a question mark."""
+    if isinstance(text, dict) and set(text) == {"b64"}:
+        return base64.b64decode(text["b64"], validate=True)
+    if not isinstance(text, str | bytes):
+        raise TypeError(f"{text!r:.80} is not a string")
+    return text if isinstance(text, bytes) else text.encode("utf-8", "replace")
+
+
+def strings(texts: Iterable[str | bytes]) -> tf.Tensor:
+    """Returns UTF-8 strings `[B]`."""
+    return tf.constant([_bytes(text) for text in texts], tf.string)
 
 
 def at_least_one(passages: tf.Tensor) -> tf.Tensor:

@@ -25,7 +25,7 @@ class ExportedPredictor(NotPickled):
         verify: bool. Whether every file is compared with its digest first. Default: True.
 
     Raises:
-        FileNotFoundError: If the folder is no export.
+        FileNotFoundError: If the folder is not an export.
         ValueError: If it is damaged, or was written by an earlier tfmrc.
     """
 

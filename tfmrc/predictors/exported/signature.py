@@ -1,9 +1,8 @@
 """Signatures of a loaded SavedModel as functions of JSON values."""
 
-import base64
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property
@@ -17,10 +16,10 @@ import tensorflow_text  # noqa: F401  registers the operations of the exported g
 from tensorflow.core.protobuf import saved_model_pb2
 
 from tfmrc.predictors.exported.errors import RequestError
-from tfmrc.predictors.exported.inputs import check_names, cut_passages, status_message
+from tfmrc.predictors.exported.inputs import array_of, check_names, status_message
 from tfmrc.predictors.exported.versions import newest_version
 from tfmrc.predictors.process import check_process, this_process
-from tfmrc.storage.manifest import EXPORT_FORMAT, manifest_of, verify_files
+from tfmrc.storage.manifest import EXPORT_FORMAT, EXTRA, SAVED_MODEL, manifest_of, verify_files
 from tfmrc.utils.files import check_links
 
 __all__ = ["SavedModel", "SavedSignature"]
@@ -82,7 +81,7 @@ class SavedModel:
     @cached_property
     def signature_defs(self) -> dict[str, Any]:
         """The `SignatureDef` of each signature, as the SavedModel has it."""
-        content = (self.path / "saved_model.pb").read_bytes()
+        content = (self.path / SAVED_MODEL).read_bytes()
         (graph, *_) = saved_model_pb2.SavedModel.FromString(content).meta_graphs
         return {name: graph.signature_def[name] for name in self.signatures}
 
@@ -183,64 +182,5 @@ def _without_warnings() -> Iterator[None]:
 
 def _card(path: Path) -> dict[str, Any]:
     """Returns the model card; {} of an export of another library."""
-    file = path / "assets.extra" / "model_card.json"
+    file = path / EXTRA / "model_card.json"
     return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-
-
-def array_of(
-    value: Any, spec: tf.TensorSpec, name: str, max_passages: int | None = None
-) -> np.ndarray:
-    """Returns an input of a request as an array of its type.
-
-    Args:
-        value: nested lists of strings, of `{"b64": ...}` or of integers, or an array.
-        spec: `tf.TensorSpec`. The input.
-        name: str. Its name, for messages.
-        max_passages: int or None. Passages that the model reads. Default: None.
-
-    Raises:
-        RequestError: If the value has another type or shape.
-    """
-    rank = spec.shape.rank
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    try:
-        if spec.dtype != tf.string:
-            array = np.array(value, dtype=spec.dtype.as_numpy_dtype)
-            if spec.dtype.is_integer and not np.array_equal(array, value):
-                raise ValueError("not 3.5 or '3', which NumPy would convert")
-        elif rank == 2:
-            rows = [
-                [_bytes(text) for text in cut_passages(_sequence(row), max_passages)]
-                for row in _sequence(value)
-            ]
-            width = max(map(len, rows), default=0)
-            array = np.full((len(rows), width), b"", dtype=object)
-            for number, row in enumerate(rows):
-                array[number, : len(row)] = row
-        else:
-            array = np.array([_bytes(text) for text in _sequence(value)], dtype=object)
-        if not spec.shape.is_compatible_with(array.shape):
-            raise ValueError(f"its shape is {array.shape}, not {spec.shape}")
-    except (OverflowError, TypeError, ValueError) as error:
-        kind = "a string" if rank == 1 else "a list of strings"
-        kind = kind if spec.dtype == tf.string else f"an {spec.dtype.name}"
-        raise RequestError(
-            f"`{name}` must hold {kind} per row: {error}. Received: {value!r:.80}"
-        ) from error
-    return array
-
-
-def _sequence(value: Any) -> Sequence[Any]:
-    if not isinstance(value, Sequence) or isinstance(value, str | bytes):
-        raise TypeError(f"{value!r:.80} is not a list")
-    return value
-
-
-def _bytes(text: Any) -> bytes:
-    """Returns a text of a request; a lone surrogate, which UTF-8 lacks, becomes a question mark."""
-    if isinstance(text, dict) and set(text) == {"b64"}:
-        return base64.b64decode(text["b64"], validate=True)
-    if not isinstance(text, str | bytes):
-        raise TypeError(f"{text!r:.80} is not a string")
-    return text if isinstance(text, bytes) else text.encode("utf-8", "replace")

@@ -3,6 +3,7 @@
 from os import PathLike
 from pathlib import Path
 
+from tfmrc.storage.manifest import SAVED_MODEL
 from tfmrc.utils.files import user_path, version_of
 
 __all__ = ["find_models", "newest_version", "versions_of"]
@@ -23,12 +24,12 @@ def versions_of(path: str | PathLike[str]) -> dict[int, Path]:
     {}
     """
     path = user_path(path).absolute()
-    if (path / "saved_model.pb").is_file():
+    if (path / SAVED_MODEL).is_file():
         number = version_of(path.name)
         return {1 if number is None else number: path}
     versions = {
         number: file.parent
-        for file in path.glob("*/saved_model.pb")
+        for file in path.glob(f"*/{SAVED_MODEL}")
         if (number := version_of(file.parent.name)) is not None
     }
     return dict(sorted(versions.items(), reverse=True))
@@ -63,7 +64,7 @@ def find_models(folder: str | PathLike[str]) -> dict[str, Path]:
         FileNotFoundError: If the folder does not exist.
     """
     folder = user_path(folder).absolute()
-    if (folder / "saved_model.pb").is_file():
+    if (folder / SAVED_MODEL).is_file():
         name = folder.name if version_of(folder.name) is None else folder.parent.name
         return {name: folder}
     if versions_of(folder):

@@ -52,7 +52,7 @@ FILES = (CONFIG, "*.safetensors", "model.safetensors.index.json", "tokenizer*.js
          "merges.txt", "added_tokens.json", "special_tokens_map.json", CALIBRATION)  # fmt: skip
 PICKLE = "pytorch_model.bin"  # which a folder may have in place of safetensors
 HEAD = ("qa_outputs.weight", "qa_outputs.bias")
-WINDOW = 384  # subwords of a window, of which a third is shared by two
+WINDOW = 384  # subwords of a window; consecutive windows share a third
 
 
 def is_hugging_face(folder: str | PathLike[str]) -> bool:
@@ -74,7 +74,7 @@ def load_hugging_face(
     The kinds are `BertForQuestionAnswering`, `DistilBertFor...`, `ElectraFor...`,
     `RobertaFor...`, `XLMRobertaFor...`, `DebertaV2For...` and `AlbertFor...`. Ids, offsets and
     scores are those of transformers with the components in `tokenizer.json`. No code of the folder
-    is run. A folder whose arithmetic or tokenizer differs in any part is refused.
+    is run. A folder with another arithmetic or tokenizer than the supported ones is refused.
 
     Args:
         folder: str or path. A folder with `config.json`, `model.safetensors` and the tokenizer's
@@ -86,9 +86,9 @@ def load_hugging_face(
         **options: Arguments of `ExtractiveReaderPreprocessor`, such as `window_length`.
 
     Raises:
-        FileNotFoundError: The folder lacks a file.
-        ValueError: The model is of another kind, or its files are damaged.
-        ImportError: A package is not installed.
+        FileNotFoundError: If the folder lacks a file.
+        ValueError: If the model is of another kind, or its files are damaged.
+        ImportError: If a package is not installed.
     """
     folder = local_folder(folder)
     check_links(folder)
@@ -163,7 +163,7 @@ def local_folder(folder: str | PathLike[str]) -> Path:
 def reader_files(folder: Path) -> list[Path]:
     """Returns the files of a folder that a reader consists of, in the order of their names.
 
-    Others, such as predictions that were written beside them, are no part of it.
+    Other files, such as predictions that were written to the folder, are not among them.
     """
     paths = {path for pattern in (*FILES, PICKLE) for path in folder.glob(pattern)}
     return sorted(path for path in paths if path.is_file())
@@ -181,9 +181,9 @@ def save_hugging_face(predictor: Predictor[SpanAnswer], folder: str | PathLike[s
 
     Raises:
         FileExistsError: If there is a file, a link, or a folder that holds something else.
-        ImportError: safetensors is not installed.
-        ValueError: The model is an ensemble, or the encoder mixes its layers, which the form does
-            not have.
+        ImportError: If safetensors is not installed.
+        ValueError: If the model is an ensemble, or the encoder mixes its layers: the form has
+            neither.
     """
     with optional_import("tfmrc[encoders]"):
         from safetensors.numpy import save_file

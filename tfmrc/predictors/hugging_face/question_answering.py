@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any
 
 import tensorflow as tf
@@ -11,6 +12,7 @@ from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.exported.inputs import status_message, strings
 from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor, find_answers
 from tfmrc.predictors.hugging_face.legacy_answers import legacy_answers, windows_of
+from tfmrc.predictors.load import load
 from tfmrc.predictors.process import check_backend, check_process
 from tfmrc.predictors.protocols import PredictorLike
 from tfmrc.predictors.spans.reader_windows import window_scores
@@ -18,7 +20,7 @@ from tfmrc.predictors.task import Query
 from tfmrc.utils.arguments import check_whole_numbers
 from tfmrc.utils.batches import batches_of
 
-__all__ = ["PipelineOptions", "QuestionAnsweringPipeline"]
+__all__ = ["PipelineOptions", "QuestionAnsweringPipeline", "pipeline"]
 
 Answer = dict[str, Any]
 Pair = tuple[str, str]
@@ -46,7 +48,7 @@ class PipelineOptions:
         legacy: bool. Whether results are those of transformers 5.2. Default: False.
 
     Raises:
-        ValueError: A number is not a positive int; `doc_stride` may be 0.
+        ValueError: If a number is not a positive int; `doc_stride` may be 0.
     """
 
     top_k: int = 1
@@ -74,10 +76,10 @@ class QuestionAnsweringPipeline:
     `question` and `context` with strings or lists, one dict, a list of dicts, or a generator of
     dicts, which is read lazily.
 
-    By default some faults of the old numbers are mended (docs/transformers.md): a score is a
+    By default some bugs of the removed pipeline are fixed (docs/transformers.md): a score is a
     probability under one distribution over all windows, answers are whole words also at the edge of
-    a window, long questions are cut to `max_question_len`, and the type of a result depends on the
-    call alone: a list for a list of questions and for `top_k` above 1.
+    a window, long questions are cut to `max_question_len`, and the type of a result depends only on
+    the call: a list for a list of questions and for `top_k` above 1.
 
     Args:
         predictor: `ExtractiveReaderPredictor`; or any predictor or export that answers questions,
@@ -85,8 +87,8 @@ class QuestionAnsweringPipeline:
         **options: Fields of `PipelineOptions`, defaults of all calls.
 
     Raises:
-        TypeError: An option is unknown.
-        ValueError: A value is not possible, or `legacy` is given for a predictor that is no
+        TypeError: If an option is unknown.
+        ValueError: If a value is impossible, or `legacy` is given for another predictor than an
             extractive reader.
 
     Example:
@@ -127,10 +129,10 @@ class QuestionAnsweringPipeline:
             for a generator an iterator of these.
 
         Raises:
-            ValueError: A question or a context is missing, blank or None, or their numbers differ;
-                of a generator, after the answers of the questions before it.
-            TypeError: An option is unknown.
-            RuntimeError: The process was forked after the model was loaded.
+            ValueError: If a question or a context is missing, blank or None, or their numbers
+                differ; with a generator, after the answers to the questions before it.
+            TypeError: If an option is unknown.
+            RuntimeError: If the process was forked after the model was loaded.
         """
         names = [name for name in ("question", "context") if name in kwargs]
         given: dict[str, Any] = {name: kwargs.pop(name) for name in names}
@@ -178,7 +180,7 @@ class QuestionAnsweringPipeline:
             raise ValueError(status_message(error)) from error
 
     def _answers_of_others(self, batch: Sequence[Pair]) -> Iterable[Any]:
-        """Returns the results of a predictor that is no reader; an export answers one by one."""
+        """Returns the results of another predictor than a reader; an export answers one by one."""
         predictor = self.predictor
         tasks = predictor.tasks if isinstance(predictor, Predictor) else ()
         task = next((task for task in tasks if task.target == "answer"), None)
@@ -210,7 +212,7 @@ class QuestionAnsweringPipeline:
         model, preprocessor = self.predictor.model, self.predictor.preprocessor
         if "default" not in self._functions:
 
-            def find(question: Any, passages: Any, **settings: Any) -> Any:
+            def find(question: tf.Tensor, passages: tf.Tensor, **settings: Any) -> Any:
                 return find_answers(model, preprocessor, question, passages, **settings)
 
             self._functions["default"] = tf.function(find, autograph=False)
@@ -246,7 +248,7 @@ class QuestionAnsweringPipeline:
         model, preprocessor = self.predictor.model, self.predictor.preprocessor
         if "legacy" not in self._functions:
 
-            def read(question: Any, passage: Any, **sizes: Any) -> Any:
+            def read(question: tf.Tensor, passage: tf.Tensor, **sizes: Any) -> Any:
                 windows = preprocessor.source(question, passage, **sizes)
                 begin, end = window_scores(model, windows)
                 return {**windows, "begin": begin, "end": end}
@@ -263,6 +265,53 @@ class QuestionAnsweringPipeline:
                 handle_impossible_answer=options.handle_impossible_answer,
                 align_to_words=options.align_to_words,
             )
+
+
+def pipeline(
+    task: str,
+    model: str | PathLike[str] | PredictorLike = "ready",
+    dtype: Any = None,
+    **options: Any,
+) -> QuestionAnsweringPipeline:
+    """Returns a function that answers questions, as the removed pipeline of transformers.
+
+    Args:
+        task: str. "question-answering".
+        model: str, path or predictor. What `tfmrc.load` loads (a folder of Hugging Face,
+            `hf://owner/name`, a saved predictor, a run, an export), or its result. Default:
+            "ready", the reader of English that comes with tfmrc.
+        dtype: Keras dtype or policy of a reader of Hugging Face, such as "bfloat16" (`tfmrc.load`).
+            Default: None.
+        **options: The options of `tfmrc.predictors.QuestionAnsweringPipeline`. Arguments of
+            transformers with the only possible value have no effect: `tokenizer=model`,
+            `device=-1` or `"cpu"`, `framework="tf"`.
+
+    Returns:
+        A `tfmrc.predictors.QuestionAnsweringPipeline`.
+
+    Raises:
+        TypeError: If an option is unknown, or an argument of transformers has another value.
+        ValueError: If the task is unknown, or `dtype` is given for a folder of another model than
+            a reader of Hugging Face.
+        FileNotFoundError: If the folder does not exist.
+
+    Example:
+
+    >>> import tfmrc
+    >>> tfmrc.pipeline("question-answring", "runs/hills")
+    Traceback (most recent call last):
+    ...
+    ValueError: The task must be 'question-answering'. Received: task='question-answring'
+    """
+    if task != "question-answering":
+        raise ValueError(f"The task must be 'question-answering'. Received: task={task!r}")
+    # Arguments of transformers.pipeline that would change something if they said anything else.
+    usual = {"device": ("-1", "cpu"), "framework": ("tf",), "tokenizer": (str(model),)}
+    for name, values in usual.items():
+        if str(options.get(name)) in ("None", *values):
+            options.pop(name, None)  # any other value is refused below
+    predictor = load(model, dtype=dtype) if isinstance(model, str | PathLike) else model
+    return QuestionAnsweringPipeline(predictor, **options)
 
 
 def _answer(score: float, start: int, end: int, text: str) -> Answer:
@@ -302,7 +351,7 @@ def _pair(example: Any) -> Pair:
     for name, value in (("question", question), ("context", context)):
         if not isinstance(value, str) or _is_blank(value):
             raise ValueError(
-                f"`{name}` must be a text that is not blank. Received: {name}={value!r:.80}"
+                f"`{name}` must be a text with visible characters. Received: {name}={value!r:.80}"
             )
     return str(question), str(context)
 

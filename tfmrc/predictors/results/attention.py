@@ -1,4 +1,4 @@
-"""Attention weights beside the words that they stand for."""
+"""Attention weights with the words of their rows and columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import tensorflow as tf
 
@@ -85,11 +84,11 @@ def reader_spans(
     model: ReaderModel,
     windows: Tensors,
     texts: tf.Tensor,
-    num_questions: Any,
+    num_questions: int | tf.Tensor,
     *,
-    count: Any,
-    max_length: Any,
-    align: Any,
+    count: int | tf.Tensor,
+    max_length: int | tf.Tensor,
+    align: bool | tf.Tensor,
 ) -> tuple[BestSpans, tf.Tensor]:
     """Returns the best spans of each question under one distribution over all its windows.
 
@@ -139,7 +138,7 @@ def reader_spans(
 
 
 def _normalized(
-    windows: Tensors, totals: tf.Tensor, question: tf.Tensor, num_questions: Any
+    windows: Tensors, totals: tf.Tensor, question: tf.Tensor, num_questions: int | tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns the normalizer of each question's spans and the log-probability of "no answer".
 
@@ -174,7 +173,7 @@ def _normalized(
 
 
 def _candidates(
-    model: ReaderModel, windows: Tensors, count: Any, max_length: Any
+    model: ReaderModel, windows: Tensors, count: int | tf.Tensor, max_length: int | tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor]:
     """Returns the best pairs of subwords of each window, without normalization.
 

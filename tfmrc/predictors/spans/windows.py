@@ -59,7 +59,7 @@ def over_windows(
     arrays = [tf.TensorArray(dtype, size=tf.size(ends), infer_shape=False) for dtype in dtypes]
     shapes: list[tf.TensorShape] = []
 
-    def body(number: Any, begin: Any, *arrays: Any) -> tuple[Any, ...]:
+    def body(number: tf.Tensor, begin: tf.Tensor, *arrays: tf.TensorArray) -> tuple[Any, ...]:
         chunk = {name: values[begin : ends[number]] for name, values in windows.items()}
         results = function(chunk)  # [C, ..] each
         shapes[:] = [result.shape[1:] for result in results]
@@ -107,7 +107,9 @@ def unpack(number: tf.Tensor, size: tf.Tensor) -> tuple[tf.Tensor, ...]:
     return tuple(tf.cast(values, tf.int32) for values in digits)
 
 
-def segment_logsumexp(values: tf.Tensor, segment: tf.Tensor, num_segments: Any) -> tf.Tensor:
+def segment_logsumexp(
+    values: tf.Tensor, segment: tf.Tensor, num_segments: int | tf.Tensor
+) -> tf.Tensor:
     """Returns the logarithm of the sum of each segment's exponentials.
 
     Example:
@@ -147,8 +149,8 @@ def best_spans(
     score: tf.Tensor,
     valid: tf.Tensor,
     *,
-    num_questions: Any,
-    count: Any,
+    num_questions: int | tf.Tensor,
+    count: int | tf.Tensor,
     add: Add,
 ) -> BestSpans:
     """Returns each question's best answers over its windows, each once.
@@ -206,7 +208,7 @@ def best_spans(
 
 
 def _best_of_segments(
-    values: tf.Tensor, segment: tf.Tensor, num_segments: Any
+    values: tf.Tensor, segment: tf.Tensor, num_segments: int | tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns each segment's largest value and the position of the first one, `[S]` each."""
     largest = tf.math.unsorted_segment_max(values, segment, num_segments)  # [S]
@@ -217,7 +219,7 @@ def _best_of_segments(
 
 
 def best_of_groups(
-    values: tf.Tensor, group: tf.Tensor, num_groups: Any, count: Any
+    values: tf.Tensor, group: tf.Tensor, num_groups: int | tf.Tensor, count: int | tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns the K largest values of each group: their positions, and cells of a `[G, K]`.
 
@@ -249,7 +251,7 @@ def best_of_groups(
 
 
 def span_outputs(
-    texts: tf.Tensor, spans: BestSpans, probability: tf.Tensor, num_questions: Any
+    texts: tf.Tensor, spans: BestSpans, probability: tf.Tensor, num_questions: int | tf.Tensor
 ) -> dict[str, tf.Tensor]:
     """Returns the outputs of a signature that describe the K best spans, `[B, K]` each.
 

@@ -4,8 +4,13 @@ import csv
 import gzip
 import io
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+from tfmrc.data import ExampleStream, RecordError
 
 HERON = "The grey heron waits by the pond. It hunts small fish at dawn, and sleeps at noon."
 MILL = "Anna Brandt built the mill in 1802. It burned twice."
@@ -123,3 +128,15 @@ def write(path: Path, content: Any) -> Path:
     data = content.encode() if isinstance(content, str) else content
     path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
     return path
+
+
+def assert_named_or_skipped(
+    read: Callable[..., ExampleStream], match: str, field: str, ids: Sequence[str | None]
+) -> None:
+    """Checks that a broken record is an error that names it, or is left out and counted."""
+    with pytest.raises(RecordError, match=match) as caught:
+        list(read())
+    assert caught.value.field == field and "--on-error skip" in caught.value.__notes__[0]
+    stream = read(on_error="skip")
+    assert [example.id for example in stream] == ids
+    assert [error.field for error in stream.account.errors] == [field] and stream.skipped == 1

@@ -5,19 +5,17 @@ import pytest
 from tests import fresh_python
 from tests.data import builders
 from tests.data.builders import write
-from tfmrc.data import Example, find_format, register_format, write_examples
+from tfmrc.data import Example, find_format, register_format
 
 
 @pytest.fixture
 def folder(tmp_path):
     write(tmp_path / "squad.json", builders.squad())
-    write(tmp_path / "dream.json", builders.dream())
     write(tmp_path / "marco.jsonl", builders.marco_lines())
     write(tmp_path / "qaps.csv", builders.QAPS)
     write(tmp_path / "summaries.csv", builders.SUMMARIES)
     write(tmp_path / "src-dev.txt", "an owl flew .\n")
     write(tmp_path / "tgt-dev.txt", "what flew ?\n")
-    write_examples(tmp_path / "own.jsonl", [Example("1", "Who?", ("Owl",), {"span": ("Owl",)})])
     write(tmp_path / "own.csv", "question,passage,answer\nWho?,Owl,Owl\n")
     return tmp_path
 
@@ -26,12 +24,9 @@ def folder(tmp_path):
     ("name", "path", "styles", "answers"),
     [
         ("squad", "squad.json", ["s"], {"s": ("small fish", "fish")}),
-        ("squad_passages", "squad.json", ["s"], {"s": ("small fish", "fish")}),
         ("pairs", "src-dev.txt", ["s"], {}),
-        ("dream", "dream.json", ["s"], {"s": ("By the pond.",)}),
         ("narrativeqa", "qaps.csv", ["s"], {"s": ("Anna Brandt", "Brandt, a miller")}),
         ("msmarco", "marco.jsonl", ["nlg"], {"nlg": ("Herons eat small fish.",)}),
-        ("examples", "own.jsonl", ["span"], {"span": ("Owl",)}),
         ("table", "own.csv", ["short", "long"], {"short": ("Owl",)}),
     ],
 )

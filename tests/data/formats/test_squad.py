@@ -1,11 +1,12 @@
 """The SQuAD reader: versions, offsets, errors."""
 
 import json
+from functools import partial
 
 import pytest
 
-from tests.data.builders import HERON, MILL, squad, write
-from tfmrc.data import RecordError, Span, read_squad
+from tests.data.builders import HERON, MILL, assert_named_or_skipped, squad, write
+from tfmrc.data import Span, read_squad
 
 
 def test_v2(tmp_path):
@@ -56,16 +57,9 @@ CASES = {
 
 @pytest.mark.parametrize("field", CASES)
 def test_a_broken_question_is_named_or_skipped(tmp_path, field):
-    path = write(tmp_path / "a.json", broken(CASES[field]))
-    with pytest.raises(RecordError, match=r"a\.json: .*") as caught:
-        list(read_squad(path))
-    assert caught.value.field == field.strip()
-    assert caught.value.record == ("id ['h1']" if field == "id" else "id 'h1'")
-    assert "--on-error skip" in caught.value.__notes__[0]
-    stream = read_squad(path, on_error="skip")
-    assert [example.id for example in stream] == ["h2", "w1", "m1"]
-    assert stream.skipped == 1
-    assert [error.field for error in stream.account.errors] == [field.strip()]
+    read = partial(read_squad, write(tmp_path / "a.json", broken(CASES[field])))
+    name = r"\['h1'\]" if field == "id" else "'h1'"
+    assert_named_or_skipped(read, rf"a\.json: id {name}", field.strip(), ["h2", "w1", "m1"])
 
 
 def asked(*questions, **beside):

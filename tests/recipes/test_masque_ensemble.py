@@ -7,6 +7,7 @@ import pytest
 from recipes.masque_ensemble.main import main
 from tfmrc.data import Example, write_examples
 from tfmrc.evaluation import read_predictions
+from tfmrc.experiments.run_folder import describe_inputs
 
 CONFIG = """
 name: small
@@ -32,6 +33,8 @@ def runs(tmp_path, monkeypatch):
         folder = tmp_path / name / "evaluation" / "1-test-short-long"
         folder.mkdir(parents=True)
         (tmp_path / name / "config.yaml").write_text(CONFIG)
+        files = describe_inputs([tmp_path / "test.jsonl"])
+        (tmp_path / name / "inputs.json").write_text(json.dumps({"files": files}))
         for style in ("short", "long"):
             lines = [
                 {"id": key, "style": style, "answer": text}

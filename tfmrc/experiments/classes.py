@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tfmrc.predictors.base import Predictor
     from tfmrc.preprocessing.base import Preprocessor
 
-__all__ = ["Classes", "check_experiment", "classes_of", "find_model_class"]
+__all__ = ["Classes", "check_experiment", "find_model_class"]
 
 RESERVED = ("name", "preset")  # settings of `model` that are not arguments
 TAGS = ("lemmas", "pos_tags", "ner_tags")  # arguments of a preprocessor
@@ -53,20 +53,6 @@ class Classes:
         return {name: value for name, value in tags.items() if name in parameters}
 
 
-def classes_of(experiment: Experiment) -> Classes:
-    """Finds the classes of an experiment by the registered name of its model.
-
-    Raises:
-        ValueError: If there is no such model, or no predictor is declared for it.
-    """
-    from tfmrc.predictors.registry import find_predictor_class
-
-    model_class = find_model_class(str(experiment.model.get("name", "")))
-    predictor, other = find_predictor_class(model_class), experiment.training.optimizer_of
-    optimizer = model_class if other is None else find_model_class(other)
-    return Classes(model_class, predictor.preprocessor_class, predictor, optimizer)
-
-
 def find_model_class(name: str) -> "type[keras.Model]":
     """Returns a registered model class by its name, with or without its package.
 
@@ -96,7 +82,7 @@ def find_model_class(name: str) -> "type[keras.Model]":
     known = [short for short, cls in classes.items() if ">" not in short and issubclass(cls, Model)]
     similar = nearest(name, known)
     raise ValueError(
-        "`model.name` is the name of a registered model"
+        "`model.name` must be the name of a registered model"
         + (f"; did you mean {similar}?" if similar else f": {', '.join(sorted(known))}.")
         + f" Received: model.name={name!r}"
     )
@@ -112,14 +98,19 @@ def check_experiment(experiment: Experiment) -> Classes:
         ValueError: If no source is trained on, or the model, its preprocessor, its training or its
             predictor has no such argument; the message names the nearest one.
     """
+    from tfmrc.predictors.registry import find_predictor_class
     from tfmrc.training.base import training_function
 
     if all(source.train is None for source in experiment.sources):
         raise ValueError(
             "At least one source must have a training file. Received: none with `train`"
         )
-    classes, settings = classes_of(experiment), experiment.training
-    known = parameters_of(classes.model)
+    settings = experiment.training
+    model = find_model_class(str(experiment.model.get("name", "")))
+    predictor, other = find_predictor_class(model), settings.optimizer_of
+    optimizer = model if other is None else find_model_class(other)
+    classes = Classes(model, predictor.preprocessor_class, predictor, optimizer)
+    known = parameters_of(model)
     for setting, is_used, is_taken in (
         ("training.dtype", settings.dtype != "float32", "dtype" in known),
         ("encoder", bool(experiment.encoder), "encoder" in known),
@@ -127,12 +118,11 @@ def check_experiment(experiment: Experiment) -> Classes:
         ("tagger", experiment.tagger is not None, classes.read_tags),
     ):
         if is_used and not is_taken:
-            name = classes.model.__name__
-            raise ValueError(f"{name} cannot take the setting `{setting}`.")
-    preset, presets = experiment.model.get("preset"), getattr(classes.model, "presets", {})
+            raise ValueError(f"{model.__name__} cannot take the setting `{setting}`.")
+    preset, presets = experiment.model.get("preset"), getattr(model, "presets", {})
     if preset is not None and preset not in presets and not Path(str(preset)).is_dir():
         raise ValueError(
-            f"{classes.model.__name__} has the presets {', '.join(presets)}"
+            f"{model.__name__} has the presets {', '.join(presets)}"
             + suggestion(str(preset), presets)
             + f" Received: model.preset={preset!r}"
         )
@@ -140,7 +130,7 @@ def check_experiment(experiment: Experiment) -> Classes:
         if name not in (*RESERVED, *known, *KERAS):
             raise ValueError(unknown_argument("model", name, known, value))
     evaluation, options_class = experiment.evaluation, classes.predictor.options_class
-    function = training_function(classes.optimizer)
+    function = training_function(optimizer)
     try:
         check_arguments(classes.preprocessor, experiment.preprocessor, "preprocessor")
         check_arguments(function, settings.optimizer, "training.optimizer")

@@ -122,7 +122,7 @@ def init(
 
 def _model_name(model: str) -> str:
     """Returns the name of a model's template from that of its class or its template."""
-    names = {**dict(zip(MODELS, MODELS, strict=True)), **{c: m for m, c in CLASSES.items()}}
+    names = {name: model for model, kind in CLASSES.items() for name in (model, kind)}
     names["extractive_reader"] = "reader"
     if model not in names:
         raise ValueError(

@@ -23,6 +23,15 @@ def table_step(table):
     return lambda ids, cache, t: (ops.take(log_p, ids, axis=0), cache)
 
 
+def constant_step(log_p, batch_size=1):
+    """The same log-probabilities for every word."""
+
+    def step(ids, cache, t):
+        return ops.broadcast_to(log_p, (batch_size, ops.shape(ids)[1], len(log_p))), cache
+
+    return step
+
+
 @pytest.mark.parametrize("min_length", [0, 2])
 @pytest.mark.parametrize("seed", range(2))
 def test_one_beam_is_greedy_search(seed, min_length):
@@ -160,13 +169,9 @@ def test_ties_go_to_the_earlier_beam_and_the_smaller_id():
 
 
 def test_a_step_with_no_possible_word_ends_the_hypothesis():
-    log_p = np.full((1, 1, 6), LOG_ZERO, "float32")
-    log_p[..., UNK] = 0.0
-    log_p[..., EOS] = -7.0
-
-    def step(ids, cache, t):
-        return ops.broadcast_to(log_p, (2, ops.shape(ids)[1], 6)), cache
-
+    log_p = np.full(6, LOG_ZERO, "float32")
+    log_p[UNK], log_p[EOS] = 0.0, -7.0
+    step = constant_step(log_p, 2)
     for result in (
         greedy_search(step, (), 2, max_length=4, min_length=2),
         beam_search(step, (), 2, num_beams=3, max_length=4, min_length=2),
@@ -176,12 +181,9 @@ def test_a_step_with_no_possible_word_ends_the_hypothesis():
 
 
 def test_a_beam_wider_than_the_possible_words_has_no_impossible_one():
-    log_p = np.full((1, 1, 8), LOG_ZERO, "float32")
-    log_p[..., EOS], log_p[..., 4] = np.log([0.6, 0.4])
-
-    def step(ids, cache, t):
-        return ops.broadcast_to(log_p, (1, ops.shape(ids)[1], 8)), cache
-
+    log_p = np.full(8, LOG_ZERO, "float32")
+    log_p[[EOS, 4]] = np.log([0.6, 0.4])
+    step = constant_step(log_p)
     result = beam_search(step, (), 1, num_beams=8, num_return_sequences=8, max_length=2)
     expected = [[EOS, 0], [4, EOS], [4, 4], *[[0, 0]] * 5]
     np.testing.assert_array_equal(result.ids[0], expected)
@@ -190,11 +192,7 @@ def test_a_beam_wider_than_the_possible_words_has_no_impossible_one():
 
 
 def test_everything_forbidden_still_gives_a_finite_hypothesis():
-    log_p = np.full((1, 1, 5), LOG_ZERO, "float32")
-
-    def step(ids, cache, t):
-        return ops.broadcast_to(log_p, (1, ops.shape(ids)[1], 5)), cache
-
+    step = constant_step(np.full(5, LOG_ZERO, "float32"))
     for result in (
         greedy_search(step, (), 1, max_length=3, forbidden_ids=(PAD, UNK, BOS, 4)),
         beam_search(step, (), 1, num_beams=2, max_length=3, forbidden_ids=(PAD, UNK, BOS, 4)),

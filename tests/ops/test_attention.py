@@ -108,22 +108,17 @@ def test_few_queries_against_numpy(number, known, gpu, monkeypatch):
     np.testing.assert_allclose(run(inputs[0]), expected, atol=2e-6)
 
 
-def test_gradients_of_few_queries_are_those_of_the_steps():
-    mine = with_gradients(lambda *x: attend(*x, bias(), SCALE), arrays())
-    theirs = with_gradients(lambda *x: by_steps(*x, 0.0, None), arrays())
-    for one, other in zip(mine, theirs, strict=True):
-        np.testing.assert_allclose(one, other, atol=2e-6)
-
-
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [("float16", 0.06), ("bfloat16", 0.06), ("float32", 2e-6)]
+)
 @pytest.mark.parametrize("training", [False, True])
-def test_half_precision(dtype, training):
+def test_precisions(dtype, tolerance, training):
     inputs = [tf.cast(each, dtype) for each in arrays()]
     mine = with_gradients(lambda *x: attend(*x, bias(), SCALE, training), inputs)
     theirs = with_gradients(lambda *x: by_steps(*x, 0.0, None), arrays())
     for one, other in zip(mine, theirs, strict=True):
         assert one.dtype == dtype
-        np.testing.assert_allclose(tf.cast(one, "float32"), other, atol=0.06)
+        np.testing.assert_allclose(tf.cast(one, "float32"), other, atol=tolerance)
 
 
 def test_float16_scales_before_a_product_that_would_be_too_large():

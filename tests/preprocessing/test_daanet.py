@@ -8,7 +8,7 @@ from tfmrc.ops.ids import BOS, EOS, UNK
 from tfmrc.preprocessing import DAANetPreprocessor
 from tfmrc.preprocessing.daanet import MODEL_INPUTS
 from tfmrc.text import Vocabulary
-from tfmrc.text.words.spelling import character_ids
+from tfmrc.text.words.character_ids import character_ids
 
 WORDS = "who met the king ? in . it rained".split()
 PASSAGES = ["It rained. Ada met the Émir in 1912.", ""]

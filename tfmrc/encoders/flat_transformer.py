@@ -21,10 +21,10 @@ from tfmrc.ops.typing import Tensor
 __all__ = ["layer_norm", "supports", "transformer_layer"]
 
 # A layer of Keras or KerasHub, whose private names have no types.
-Layer: TypeAlias = Any
+KerasHubLayer: TypeAlias = Any
 
 
-def supports(layer: Layer) -> bool:
+def supports(layer: KerasHubLayer) -> bool:
     """Returns True for the layers of BERT's kind; DeBERTa's attention has another form.
 
     Layers that were quantized have integers as kernels, which only they can compute with.
@@ -36,7 +36,7 @@ def supports(layer: Layer) -> bool:
 
 
 def transformer_layer(
-    layer: Layer, x: Tensor, bias: Tensor, subwords: Subwords, training: bool
+    layer: KerasHubLayer, x: Tensor, bias: Tensor, subwords: Subwords, training: bool
 ) -> Tensor:
     """Computes a layer of a KerasHub backbone of BERT's kind.
 
@@ -62,7 +62,7 @@ def transformer_layer(
 
 
 def self_attention(
-    layer: Layer, x: Tensor, bias: Tensor, subwords: Subwords, training: bool
+    layer: KerasHubLayer, x: Tensor, bias: Tensor, subwords: Subwords, training: bool
 ) -> Tensor:
     """Computes `softmax(Q K' / sqrt(d / H) + bias) V` of each head, and the output projection.
 
@@ -84,7 +84,7 @@ def self_attention(
     return _project(layer.output_dense, subwords.from_heads(outputs))
 
 
-def _feed_forward(layer: Layer, x: Tensor) -> Tensor:
+def _feed_forward(layer: KerasHubLayer, x: Tensor) -> Tensor:
     inner = layer._feedforward_intermediate_dense
     return _project(layer._feedforward_output_dense, inner.activation(_project(inner, x)))
 
@@ -93,7 +93,7 @@ def _drop(layer: keras.layers.Dropout, x: Tensor, training: bool) -> Tensor:
     return drop(x, layer.rate, layer.seed_generator) if training and layer.rate > 0 else x
 
 
-def _project(dense: Layer, x: Tensor) -> Tensor:
+def _project(dense: KerasHubLayer, x: Tensor) -> Tensor:
     """Computes a `Dense` or `EinsumDense` as one product of matrices, `[N, i]` to `[N, o]`.
 
     The axis of heads and the one within a head are next to each other in kernel and bias.
@@ -102,6 +102,6 @@ def _project(dense: Layer, x: Tensor) -> Tensor:
     return ops.add(ops.matmul(x, kernel), ops.cast(ops.reshape(dense.bias, (-1,)), x.dtype))
 
 
-def layer_norm(layer: Layer, x: Tensor, training: bool = False) -> Tensor:
+def layer_norm(layer: KerasHubLayer, x: Tensor, training: bool = False) -> Tensor:
     """Computes `keras.layers.LayerNormalization` over the last axis, in float32."""
     return normalization.layer_norm(x, layer.gamma, layer.beta, layer.epsilon, training)

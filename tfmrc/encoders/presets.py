@@ -141,7 +141,7 @@ def from_preset(
     return encoder
 
 
-class _Parts(NamedTuple):
+class _EncoderParts(NamedTuple):
     layer: BackboneEncoder
     facts: Family
     pieces: Pieces
@@ -150,7 +150,7 @@ class _Parts(NamedTuple):
 
 def _read(
     preset: str | os.PathLike[str] | Backbone, tokenizer: Any, random: bool, options: dict[str, Any]
-) -> _Parts:
+) -> _EncoderParts:
     if not isinstance(preset, str | os.PathLike):
         if tokenizer is None:
             raise ValueError(f"A backbone needs its `tokenizer`. Received: preset={preset!r:.80}")
@@ -166,7 +166,7 @@ def _read(
         special = special_tokens_of(path, facts, pieces)
         weights = None if random else read_weights(path)
         layer = load_layer(path, config, pieces.id_of(facts.pad), weights, **options)
-        return _Parts(layer, facts, pieces, special)
+        return _EncoderParts(layer, facts, pieces, special)
     if not is_folder:
         check_preset(name)
     name, models = str(path) if is_folder else name, import_keras_hub().models
@@ -179,7 +179,7 @@ def _read(
 
 def _of_keras_hub(
     backbone: Backbone, tokenizer: Any, random: bool, options: dict[str, Any]
-) -> _Parts:
+) -> _EncoderParts:
     family = family_of_backbone(type(backbone).__name__)
     facts = FAMILIES[family]
     pieces: Pieces
@@ -199,7 +199,7 @@ def _of_keras_hub(
     layer = BackboneEncoder(family, sizes_of(backbone), pad_id=pad_id, **options)
     if not random:
         layer.backbone.set_weights(backbone.get_weights())
-    return _Parts(layer, facts, pieces)
+    return _EncoderParts(layer, facts, pieces)
 
 
 def _with_layers(encoder: BackboneEncoder, kept: Sequence[int]) -> BackboneEncoder:

@@ -14,7 +14,7 @@ from tfmrc.text.extended_ids import target_extended_ids
 from tfmrc.text.layout import FlatTokens, cut_rows, longest, spread, strings
 from tfmrc.text.subwords.tokenizer import Subwords
 from tfmrc.text.vocabulary import Vocabulary
-from tfmrc.text.words.spelling import character_ids
+from tfmrc.text.words.character_ids import character_ids
 
 MODEL_INPUTS = ("passage_ids", "passage_characters", "extended_ids", "generable_characters")
 TASKS = {"answer": "answer", "ask": "question"}  # what each task writes

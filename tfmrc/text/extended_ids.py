@@ -8,7 +8,7 @@ from tfmrc.text.words.matching import distinct_pairs
 _NOT_IN_SOURCE = tf.int32.max
 
 
-def first_positions(group: tf.Tensor, words: tf.Tensor, positions: tf.Tensor) -> tf.Tensor:
+def first_in_group(group: tf.Tensor, words: tf.Tensor, positions: tf.Tensor) -> tf.Tensor:
     """Returns the smallest position of each word within its group.
 
     Time and memory are linear in N.
@@ -22,8 +22,8 @@ def first_positions(group: tf.Tensor, words: tf.Tensor, positions: tf.Tensor) ->
         int32 `[N]`.
 
     Example:
-        >>> from tfmrc.text.extended_ids import first_positions
-        >>> first_positions([0, 0, 0, 1], ["a", "b", "a", "b"], [2, 3, 5, 9]).numpy()
+        >>> from tfmrc.text.extended_ids import first_in_group
+        >>> first_in_group([0, 0, 0, 1], ["a", "b", "a", "b"], [2, 3, 5, 9]).numpy()
         array([2, 3, 2, 9], dtype=int32)
     """
     index, count = distinct_pairs(group, words)
@@ -68,7 +68,7 @@ def source_extended_ids(
     """
     input_ids = tf.convert_to_tensor(input_ids, tf.int32)
     copied = tf.where(~is_generable(input_ids, generation_vocabulary_size))  # [C, 1], places
-    first = first_positions(
+    first = first_in_group(
         tf.gather_nd(group, copied), tf.gather_nd(words, copied), tf.gather_nd(positions, copied)
     )
     return tf.tensor_scatter_nd_update(input_ids, copied, generation_vocabulary_size + first)
@@ -113,7 +113,7 @@ def target_extended_ids(
     positions = tf.where(source_extended_ids >= size)  # [P, 2], of words that can be copied
     offered = tf.gather_nd(source_extended_ids, positions)
     # Target words and those on offer as one list: a target word that is on offer gets its id.
-    first = first_positions(
+    first = first_in_group(
         tf.concat([tf.gather_nd(tf.cast(group, tf.int64), copied), positions[:, 0]], axis=0),
         tf.concat([tf.gather_nd(words, copied), tf.gather_nd(source_words, positions)], axis=0),
         tf.concat([tf.fill(tf.shape(copied)[:1], _NOT_IN_SOURCE), offered], axis=0),

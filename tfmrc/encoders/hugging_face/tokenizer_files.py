@@ -23,7 +23,7 @@ __all__ = ["tokenizer_files"]
 Json = dict[str, Any]
 
 
-class _Parts(NamedTuple):
+class _Components(NamedTuple):
     """What the kind of subwords decides.
 
     Attributes:
@@ -74,7 +74,7 @@ def tokenizer_files(subwords: SubwordTokenizer, facts: Family, cased_name: str) 
     }
 
 
-def _word_pieces(pieces: WordPieces, subwords: SubwordTokenizer, facts: Family) -> _Parts:
+def _word_pieces(pieces: WordPieces, subwords: SubwordTokenizer, facts: Family) -> _Components:
     rules = pieces.get_config()
     vocabulary = {word: index for index, word in enumerate(pieces.vocabulary)}
     whole = {
@@ -93,10 +93,10 @@ def _word_pieces(pieces: WordPieces, subwords: SubwordTokenizer, facts: Family) 
         "tokenize_chinese_chars": rules["split_ideographs"], "unk_token": rules["unknown"],
         "mask_token": "[MASK]",
     }  # fmt: skip
-    return _Parts(whole, stated, {"vocab.txt": "".join(f"{word}\n" for word in vocabulary)})
+    return _Components(whole, stated, {"vocab.txt": "".join(f"{word}\n" for word in vocabulary)})
 
 
-def _byte_pairs(pieces: BytePairs, subwords: SubwordTokenizer, facts: Family) -> _Parts:
+def _byte_pairs(pieces: BytePairs, subwords: SubwordTokenizer, facts: Family) -> _Components:
     level = {**BYTE_LEVEL, "trim_offsets": True}
     whole = {
         "normalizer": None,
@@ -118,10 +118,10 @@ def _byte_pairs(pieces: BytePairs, subwords: SubwordTokenizer, facts: Family) ->
         "vocab.json": json.dumps(pieces.vocabulary, ensure_ascii=False),
         "merges.txt": "#version: 0.2\n" + "".join(f"{merge}\n" for merge in pieces.merges),
     }
-    return _Parts(whole, stated, files)
+    return _Components(whole, stated, files)
 
 
-def _unigram(pieces: UnigramPieces, subwords: SubwordTokenizer, facts: Family) -> _Parts:
+def _unigram(pieces: UnigramPieces, subwords: SubwordTokenizer, facts: Family) -> _Components:
     parts = pieces.components()
     vocabulary, unknown_id = parts["vocabulary"], parts["unknown_id"]
     whole = {
@@ -136,7 +136,7 @@ def _unigram(pieces: UnigramPieces, subwords: SubwordTokenizer, facts: Family) -
         # The classes of transformers 5 for these families ignore the components of the file.
         "tokenizer_class": "PreTrainedTokenizerFast",
     }  # fmt: skip
-    return _Parts(whole, stated, {})
+    return _Components(whole, stated, {})
 
 
 def _template(subwords: SubwordTokenizer, facts: Family) -> Json:

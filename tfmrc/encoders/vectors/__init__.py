@@ -1,1 +1,1 @@
-"""Word vectors and their files."""
+"""Pretrained word vectors: `word_vectors` has them and fills embeddings, `files` loads them."""

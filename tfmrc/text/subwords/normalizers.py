@@ -10,13 +10,13 @@ from tfmrc.text import code_points as cp
 from tfmrc.text.checks import checked
 from tfmrc.text.subwords.precompiled import Precompiled, read_rules
 
-__all__ = ["Step", "normalizers_of"]
+__all__ = ["Normalizer", "normalizers_of"]
 
-Step = Callable[[cp.Characters], cp.Characters]
+Normalizer = Callable[[cp.Characters], cp.Characters]
 SPACES, LINES = " {2,}", r"\s{2,}|[\n\r\t]"
 
 
-def normalizers_of(config: Mapping[str, Any] | None) -> list[Step]:
+def normalizers_of(config: Mapping[str, Any] | None) -> list[Normalizer]:
     """Returns the steps of a `normalizer`.
 
     Args:
@@ -32,7 +32,7 @@ def normalizers_of(config: Mapping[str, Any] | None) -> list[Step]:
     """
     parts = _flat(config)
     types = [part["type"] for part in parts]
-    steps: list[Step] = []
+    steps: list[Normalizer] = []
     for number, (kind, part) in enumerate(zip(types, parts, strict=True)):
         # NFKD alone would reorder marks; without them it replaces single characters.
         if kind == "NFKD" and types[number + 1 : number + 2] == ["StripAccents"]:
@@ -62,7 +62,7 @@ def _flat(config: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
     return [config]
 
 
-def _strip_accents(after_nfkd: bool) -> Step:
+def _strip_accents(after_nfkd: bool) -> Normalizer:
     accents = cp.having("accents")
     replaced = {code: chr(code) for code in np.flatnonzero(accents).tolist()}
     if after_nfkd:
@@ -80,7 +80,7 @@ def _refuse(part: Mapping[str, Any]) -> NoReturn:
     )
 
 
-def _replace(part: Mapping[str, Any]) -> Step:
+def _replace(part: Mapping[str, Any]) -> Normalizer:
     pattern, content = part["pattern"], part["content"]
     text = pattern.get("String", "")
     repeated = len(text) == 2 and text[0] == text[1]

@@ -19,7 +19,7 @@ from tfmrc.text.typing import TensorLike
 
 FILE_NAME = "vocab.txt"
 OTHER, SPACE, SINGLE = range(3)  # a single character is a word
-MAX_CHARACTERS = 100  # of a word; a longer one is unknown
+MAX_WORD_LENGTH = 100  # of a word; a longer one is unknown
 # What a code point is to the order of combining marks.
 REMOVED, ENDS_STRIPPED, ENDS_KEPT, STRIPPED, KEPT = -1, 1, 2, 3, 4
 
@@ -86,7 +86,7 @@ class WordPieces(Pieces):
                 token_out_type=tf.int32,
                 unknown_token=unknown,
                 no_pretokenization=True,
-                max_bytes_per_word=4 * MAX_CHARACTERS,
+                max_bytes_per_word=4 * MAX_WORD_LENGTH,
             )
 
     def cut(self, words: TensorLike, spaced: TensorLike | None = None) -> tf.RaggedTensor:
@@ -124,7 +124,7 @@ class WordPieces(Pieces):
 
     def _cut(self, strings: tf.Tensor) -> tuple[tf.RaggedTensor, ...]:
         """Returns the pieces of strings `[U]`, and their first and last bytes, ragged `[U, ..]`."""
-        too_long = tf.strings.length(strings, unit="UTF8_CHAR") > MAX_CHARACTERS
+        too_long = tf.strings.length(strings, unit="UTF8_CHAR") > MAX_WORD_LENGTH
         cut = tf.where(too_long, self.unknown, strings)
         pieces, starts, ends = self._cutter.tokenize_with_offsets(cut)
         row = ends.value_rowids()

@@ -20,7 +20,7 @@ def character_ids(words: TensorLike, length: int, num_characters: int) -> tf.Ten
         int32 `[N, length]`.
 
     Example:
-        >>> from tfmrc.text.words.spelling import character_ids
+        >>> from tfmrc.text.words.character_ids import character_ids
         >>> character_ids(["cab", ""], 4, 256).numpy()
         array([[100,  98,  99,   0],
                [  0,   0,   0,   0]], dtype=int32)

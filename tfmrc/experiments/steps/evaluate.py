@@ -81,7 +81,7 @@ def evaluate_run(
             Default: None.
 
     Returns:
-        The reports; those of a grid's table come last.
+        A report for each source: of the run, or of the grid's table.
 
     Raises:
         ValueError: If no run is trained, settings of the trained model differ, the data does not
@@ -121,26 +121,25 @@ def _evaluate_grid(experiment: Experiment, runs: Sequence[Plan], root: Path) -> 
 
     Variants that are tested on other examples than the first one are not in the table.
     """
-    reports: list[Report] = []
     tables: dict[int, tuple[EvaluationSet, Variants]] = {}
     models: dict[str, list[Loaded]] = {}
     tests: list[EvaluationSet] = []
     for run in runs:
         tests = evaluation_sets(run, tests)
         model = open_model(run.folder, settings=run.experiment)
-        models.setdefault(run.variant, []).append(model)
+        if experiment.evaluation.ensemble:
+            models.setdefault(run.variant, []).append(model)
         for test in tests:
             results = _saved_results(run, model, test)
             if results is None:
-                report, results = _evaluate_member(run, model, test, in_grid=True)
-                reports.append(report)
+                results = _evaluate_member(run, model, test, in_grid=True)[1]
             first, variants = tables.setdefault(test.number, (test, {}))
             if first.examples == test.examples:
                 variants.setdefault(run.variant, []).append(results)
             else:
                 print(f"{run.folder} is tested on other questions and in no table.")
     for test, variants in tables.values():
-        for variant, several in models.items() if experiment.evaluation.ensemble else ():
+        for variant, several in models.items():
             if variant in variants and len(several) > 1:
                 folder = test.folder_in(root) / f"ensemble-{variant}".rstrip("-")
                 name = system_name(experiment.name, variant, "ensemble")
@@ -148,8 +147,7 @@ def _evaluate_grid(experiment: Experiment, runs: Sequence[Plan], root: Path) -> 
                     ensemble_of(several), test, folder, name, experiment.evaluation
                 )
                 variants[f"{variant}\tensemble"] = [results]
-        reports.append(_write_table(experiment, runs, root, test, variants))
-    return reports
+    return [_write_table(experiment, runs, root, *table) for table in tables.values()]
 
 
 def _evaluate_member(
@@ -188,7 +186,8 @@ def _saved_results(run: Plan, model: Loaded, test: EvaluationSet) -> SourceResul
     details = {**_details(run, model), "Questions": questions_digest(test.examples)}
     system = system_name(run.experiment.name, run.variant)
     options = {system_name(system, name): given for name, given in option_sets(settings).items()}
-    if metrics["details"] != details or {file.system: file.options for file in files} != options:
+    is_current = metrics["details"] == details and options == {f.system: f.options for f in files}
+    if not is_current or not all((folder / file.file).is_file() for file in files):
         return None
     return score_set(files, test, folder, meteor=settings.meteor)
 
@@ -417,7 +416,8 @@ def verdict(experiment: Experiment, reports: Iterable[Report]) -> tuple[list[str
     systems = {system_name(experiment.name, variant) for variant in variants}
     found = [report.systems[name] for report in reports for name in systems & {*report.systems}]
     for name, target in experiment.evaluation.targets.items():
-        values = [scores[name].value for scores in found if name in scores]
+        rows = [scores[name] for scores in found if name in scores]
+        values = [value for row in rows for value in (row.values or (row.value,))]
         if not values:
             raise ValueError(f"There is no score of this name. Received: evaluation.targets.{name}")
         met = all(value is not None and value >= target for value in values)

@@ -57,7 +57,7 @@ def test_counts_words_and_files(tmp_path, capsys):
     assert noted["folder"] == str(tmp_path.resolve()) and list(noted["files"]) == ["train.jsonl"]
     assert "ann" in (run / "vocabulary.txt").read_text()
     said = capsys.readouterr().out
-    assert "Vocabulary: " in said and said.count("Warning") == 1
+    assert said.count("Warning") == 1
     answered = facts["train"]["answerable"]
     assert f"Warning: Only {answered} training questions with an answer" in said
     stamp = (run / "data.json").stat().st_mtime_ns

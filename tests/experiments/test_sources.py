@@ -8,7 +8,7 @@ import pytest
 from tfmrc.data import Example, write_examples
 from tfmrc.evaluation.files.references import answer_references, question_references
 from tfmrc.experiments.examples.files import data_folder, input_files
-from tfmrc.experiments.examples.sources import Mixed, Splits, as_sequence, limited, splits, unique
+from tfmrc.experiments.examples.sources import Mixed, Splits, as_sequence, limited, splits
 from tfmrc.experiments.plan import Plan
 from tfmrc.experiments.settings import Evaluation, Experiment, Source, Split
 from tfmrc.experiments.tables.reading import with_table_options
@@ -200,8 +200,6 @@ def test_free_answers_become_spans(tmp_path):
 
 def test_two_examples_with_one_id_are_refused(tmp_path):
     twice = [*examples(3), replace(examples(2)[1], question="Another?")]
-    with pytest.raises(ValueError, match="a.json: .* number 2 and number 4. Received: id='q1'"):
-        list(unique(twice, "a.json"))
     write_examples(tmp_path / "a.jsonl", twice)
     chosen = recipe(Source("examples", ("span",), train="a.jsonl", test="a.jsonl"))
     [part] = parts_of(chosen, tmp_path)

@@ -96,8 +96,8 @@ def models_near(folder: str | PathLike[str]) -> str:
         return f" Did you mean hf://{folder.as_posix()}, a model of Hugging Face's hub?"
     above = folder.parent if is_parent else folder
     models = _models_below(above)
-    shown = ", ".join(map(str, models[:SHOWN])) + " and others" * (len(models) > SHOWN)
-    return f" Models in {above}: {shown}." if models else ""
+    shown = [*map(str, models[:SHOWN]), *(["..."] if len(models) > SHOWN else [])]
+    return f" Models in {above}: {', '.join(shown)}." if models else ""
 
 
 def _models_below(folder: Path) -> list[Path]:

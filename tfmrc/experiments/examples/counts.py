@@ -215,8 +215,8 @@ def lines_of(facts: Mapping[str, Any]) -> Iterator[str]:
         for note, count in file["notes"].items():
             yield f"  {'note':<22}  {count:>9,}  {note}"
         for why, rows in file["not_used"].items():
-            names = rows["ids"] + ["..."] * (rows["count"] > len(rows["ids"]))
-            yield f"  {'not used':<22}  {rows['count']:>9,}  {why}: {', '.join(names)}"
+            rest = ", ..." if rows["count"] > len(rows["ids"]) else ""
+            yield f"  {'not used':<22}  {rows['count']:>9,}  {why}: {', '.join(rows['ids'])}{rest}"
     parts = [part for part in PARTS if part in facts]
     for part in parts:
         numbers = (facts[part][key] for key in ("labelled", "answerable", "groups"))

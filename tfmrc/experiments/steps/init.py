@@ -294,9 +294,9 @@ def _check_test(test: Path, files: Sequence[Path], styles: Sequence[str], readin
     rows, _ = read_questions(test, **reading)
     if not any(style in example.answers for example in rows.examples for style in styles):
         raise ValueError(
-            f"The test file has no answers of the style{'s' * (len(styles) > 1)} "
-            f"{', '.join(styles)}, so nothing could be scored. Without --test, `tfmrc predict` "
-            f"answers its questions. Received: {test}"
+            f"The test file has no answers of the style {' or '.join(styles)}, so nothing could "
+            "be scored. Without --test, `tfmrc predict` answers its questions. "
+            f"Received: --test {test}"
         )
 
 

@@ -178,7 +178,6 @@ def _show(prepared: Prepared) -> None:
                 f"{spans['answers']:,}; ROUGE-L of their nearest spans: "
                 f"{100 * spans['rouge_l_of_spans']:.2f}"
             )
-    print(f"Vocabulary: {facts['vocabulary']['words']:,} words", flush=True)
     for warning in _warnings(prepared.plan.experiment, facts["sources"]):
         print(f"Warning: {warning}", flush=True)
 

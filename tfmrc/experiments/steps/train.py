@@ -269,11 +269,10 @@ def fit(plan: Plan, parts: Parts, data: Data, model: keras.Model) -> dict[str, A
     progress = training.ProgressLog(first_step=began - checkpoint.step_in_epoch, steps=data.steps)
     batches = checkpoint.dataset(lambda step: _batches(plan, parts, data, start_step=step))
     validation = _batches(plan, parts, data)
+    resumed = f", resuming after step {began:,}" if began else ""
+    weights = f"{parts.model.count_params():,} weights"
     print(
-        f"{folder.name}: {parts.model.count_params():,} weights, {data.steps:,} steps"
-        + f", resuming after step {began:,}" * bool(began)
-        + f"; {summary(hardware)}",
-        flush=True,
+        f"{folder.name}: {weights}, {data.steps:,} steps{resumed}; {summary(hardware)}", flush=True
     )
     terminal = sys.stdout.isatty()
     with training.SaveOnInterrupt(checkpoint) as interrupt, named_failure():

@@ -40,26 +40,6 @@ def test_weights_and_config_to_and_fro(kind):
     assert encoder_config(stated) == encoder_config(CONFIGS[kind])
 
 
-@pytest.mark.parametrize(("kind", "epsilon"), [("bert", 1e-12), ("deberta-v2", 1e-7)])
-def test_an_epsilon_that_is_not_stated_is_that_of_transformers(kind, epsilon):
-    config = {name: value for name, value in CONFIGS[kind].items() if name != "layer_norm_eps"}
-    assert encoder_config(config).epsilon == epsilon
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "part", "value"),
-    [
-        ("bert", "type_vocab_size", "num_segments", 2),
-        ("electra", "hidden_dropout_prob", "dropout", 0.1),
-        ("albert", "hidden_dropout_prob", "dropout", 0.0),
-        ("albert", "num_hidden_groups", "num_groups", 1),
-    ],
-)
-def test_a_size_that_is_not_stated_is_that_of_the_family(kind, name, part, value):
-    config = {key: size for key, size in CONFIGS[kind].items() if key != name}
-    assert encoder_config(config).sizes[part] == value
-
-
 def test_a_kernel_is_transposed_and_heads_are_joined():
     layer = layer_of("bert")
     kernel = layer.backbone.transformer_layers[0]._self_attention_layer.query_dense.kernel
@@ -100,29 +80,6 @@ def test_missing_and_unknown_weights_are_refused():
         assign_weights(layer, {name: array for name, array in arrays.items() if name != one})
     with pytest.raises(ValueError, match="1 unknown .encoder.layer.2.x"):
         assign_weights(layer, {**arrays, "bert.encoder.layer.2.x": np.zeros(2)})
-
-
-@pytest.mark.parametrize(
-    ("kind", "changes", "message"),
-    [
-        ("bert", {"position_embedding_type": "relative_key"}, "position_embedding_type"),
-        ("bert", {"is_decoder": True}, "is_decoder"),
-        ("bert", {"model_type": "longformer"}, "longformer"),
-        ("roberta", {"pad_token_id": 3}, "pad_token_id=3"),
-        ("deberta-v2", {"pos_att_type": ["c2p"]}, "pos_att_type"),
-        ("deberta-v2", {"conv_kernel_size": 3}, "conv_kernel_size"),
-        ("deberta-v2", {"position_biased_input": True}, "position_biased_input"),
-    ],
-)
-def test_other_arithmetic_is_refused(kind, changes, message):
-    with pytest.raises(ValueError, match=message):
-        encoder_config({**CONFIGS[kind], **changes})
-
-
-def test_a_missing_size_is_named_with_its_file():
-    config = {key: size for key, size in CONFIGS["bert"].items() if key != "hidden_size"}
-    with pytest.raises(ValueError, match="F/config.json must state `hidden_size`"):
-        encoder_config(config, "F/config.json")
 
 
 @pytest.mark.slow

@@ -60,8 +60,8 @@ def make_index(folder: Path, squad: Path) -> Path:
     lines = (json.dumps({"text": paragraph}) for paragraph in paragraphs)
     (pages / "squad.jsonl").write_text("\n".join(lines), encoding="utf-8")
     start = time.perf_counter()
-    report = documents.index(pages, folder / "squad.index", passage_length=10_000)
-    print(f"{report.passages:,} paragraphs indexed in {time.perf_counter() - start:.1f} s")
+    documents.index(pages, folder / "squad.index", passage_length=10_000)
+    print(f"{len(paragraphs):,} paragraphs indexed in {time.perf_counter() - start:.1f} s")
     return folder / "squad.index"
 
 
@@ -88,6 +88,7 @@ def answers(collection: documents.DocumentCollection, sample: Sequence[Example],
     """Returns exact match and F1 from the collection and from the right paragraph."""
     from tfmrc.evaluation import score_squad
 
+    references = {example.id: next(iter(example.answers.values())) for example in sample}
     found, alone, seconds = {}, {}, []
     for example in sample:
         start = time.perf_counter()
@@ -98,7 +99,7 @@ def answers(collection: documents.DocumentCollection, sample: Sequence[Example],
         alone[example.id] = answer.text
     lines = []
     for name, texts in (("collection", found), ("right paragraph", alone)):
-        scores = score_squad(texts, {example.id: example.answers["span"] for example in sample})
+        scores = score_squad(texts, references)
         shown = (f"{metric} {100 * scores[metric].value:.1f}" for metric in ("exact_match", "f1"))
         lines.append(f"{name}: {', '.join(shown)} ({len(sample):,} questions)")
     lines.append(f"seconds per question: {statistics.median(seconds):.2f} (median)")

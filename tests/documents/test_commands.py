@@ -31,7 +31,7 @@ def test_a_folder_is_indexed_and_asked(folder, reader, capsys, without_graphs):
     for read in (1, 0):
         assert cli.main(["index", "ready", "--to", "owls.index"]) == 0
         first, left_out = capsys.readouterr().out.splitlines()
-        assert first.startswith(f"1 documents, 1 passages. New or changed: {read}; ")
+        assert first.startswith(f"1 documents. New or changed: {read}; ")
         assert left_out == "Left out: none.txt is empty."
     asked = ["answer", reader, "--documents", "owls.index", "--question", "What flew?"]
     assert cli.main([*asked, "--num-passages", "2"]) == 0

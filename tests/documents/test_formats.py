@@ -77,6 +77,7 @@ def blocks(content: bytes, name: str) -> list[tuple[int, str]]:
             b'{"passage": ["One.", "Two."], "id": 7}\n\n{"a": 1, "b": null}',
             [(0, "One. Two."), (0, "a: 1")],
         ),
+        ("a.jsonl", b'{"text": "an \\ud800 owl"}', [(0, "an ? owl")]),
         (
             "a.pdf",
             pdf([OWLS, [("Then it fell.", 10, 700), ("- One", 10, 688)]]),

@@ -1,7 +1,7 @@
 """An answer with its place in a document."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from tfmrc.documents.document import Passage
 from tfmrc.documents.passages import sentence_at
@@ -121,14 +121,8 @@ def cite(result: Result, passages: Sequence[Passage], num_alternatives: int) -> 
 
 def _cited(result: Result, passages: Sequence[Passage]) -> DocumentAnswer:
     """Returns the text of a result with its place, without its alternatives."""
-    answer = DocumentAnswer(
-        result.text,
-        probability=result.probability,
-        log_probability=result.log_probability,
-        is_confident=result.is_confident,
-        truncated=result.truncated,
-        finished=result.finished,
-    )
+    common = {each.name: getattr(result, each.name) for each in fields(Result)}
+    answer = DocumentAnswer(**common | {"alternatives": ()})
     number = getattr(result, "passage", None)
     relevance = getattr(result, "relevance", None)
     if number is None and relevance:
@@ -136,21 +130,20 @@ def _cited(result: Result, passages: Sequence[Passage]) -> DocumentAnswer:
     if number is None or number < 0 or not result.text:
         return answer
     passage = passages[number]
-    first, last = getattr(result, "start", -1), getattr(result, "end", -1)
-    if first < 0:  # in the model's words
-        first, last = 0, len(passage.text)
-    else:
-        start, end = sentence_at(passage.text, first, last)
-        answer = replace(
-            answer, sentence=passage.text[start:end], sentence_start=passage.start + start
-        )
+    start, end = getattr(result, "start", -1), getattr(result, "end", -1)
+    if start >= 0:
+        first, last = sentence_at(passage.text, start, end)
+        sentence = {"sentence": passage.text[first:last], "sentence_start": passage.start + first}
+    else:  # in the model's words
+        start, end, sentence = 0, len(passage.text), {}
     return replace(
         answer,
         document=passage.document,
         heading=passage.heading,
-        page=passage.page_at(passage.start + first),
-        start=passage.start + first,
-        end=passage.start + last,
+        page=passage.page_at(passage.start + start),
+        start=passage.start + start,
+        end=passage.start + end,
+        **sentence,
     )
 
 

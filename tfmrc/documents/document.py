@@ -125,6 +125,7 @@ class DocumentBuilder:
         if not text:
             return self._length
         gap = gap if self._length else ""
+        text = text.encode("utf-8", "replace").decode()  # no half of a surrogate pair
         start = self._length + len(gap)
         self._parts += [gap, text]
         self._length = start + len(text)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
-from tfmrc.documents.document import Document
 from tfmrc.documents.formats.registry import document_formats, read_document
 from tfmrc.documents.passages import PASSAGE_LENGTH, split_document
 from tfmrc.documents.store import DocumentStore, open_store
@@ -30,7 +29,6 @@ class IndexReport:
 
     Attributes:
         documents: int. Number of documents in the index.
-        passages: int. Number of different passages in it.
         read: int. Number of documents that were new or changed.
         removed: int. Number of documents that are gone from the folder.
         left_out: dict. For each file that could not be read, the reason: a sentence's end.
@@ -38,7 +36,6 @@ class IndexReport:
     """
 
     documents: int = 0
-    passages: int = 0
     read: int = 0
     removed: int = 0
     left_out: dict[str, str] = field(default_factory=dict)
@@ -49,13 +46,13 @@ class IndexReport:
 
         Example:
 
-        >>> print(IndexReport(2, 9, 1, left_out={"scan.pdf": "has no text"}))
-        2 documents, 9 passages. New or changed: 1; unchanged: 1; removed: 0.
+        >>> print(IndexReport(2, 1, left_out={"scan.pdf": "has no text"}))
+        2 documents. New or changed: 1; unchanged: 1; removed: 0.
         Left out: scan.pdf has no text.
         """
         lines = [
-            f"{self.documents:,} documents, {self.passages:,} passages. New or changed: "
-            f"{self.read:,}; unchanged: {self.documents - self.read:,}; removed: {self.removed:,}."
+            f"{self.documents:,} documents. New or changed: {self.read:,}; unchanged: "
+            f"{self.documents - self.read:,}; removed: {self.removed:,}."
         ]
         if self.others:
             kinds = [f"{count:,} {kind}" for kind, count in self.others.most_common(SHOWN)]
@@ -95,7 +92,7 @@ def index(
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "owls.md").write_text("# Owls\\n\\nAn owl flew.")
     >>> print(index(folder, folder / "owls.index"))
-    1 documents, 1 passages. New or changed: 1; unchanged: 0; removed: 0.
+    1 documents. New or changed: 1; unchanged: 0; removed: 0.
     """
     check_whole_numbers(1, passage_length=passage_length)
     root = user_path(folder)
@@ -116,7 +113,6 @@ def index(
         for name in counted(sorted(files), f"reading {folder}", "files"):
             _update(store, name, files[name], known.get(name), passage_length, report)
         report.documents = len(store.versions())
-        report.passages = store.count_passages()
     return report
 
 
@@ -159,7 +155,13 @@ def _update(
         version = f"{READING}-{passage_length}-{info.st_size}-{info.st_mtime_ns}"
         if version == known:
             return
-        document = _read(path, info)
+        if not stat.S_ISREG(info.st_mode):
+            raise ValueError("is not a file")  # but a pipe or a device
+        if info.st_size > LARGEST:
+            raise ValueError(
+                f"has {info.st_size:,} bytes, and at most {LARGEST:,} are read: divide it"
+            )
+        document = read_document(path.read_bytes(), path.name)
     except (ValueError, ImportError, OSError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         is_ours = isinstance(error, ValueError)
@@ -169,13 +171,3 @@ def _update(
         return
     store.put(name, version, document, list(split_document(document, name, passage_length)))
     report.read += 1
-
-
-def _read(path: Path, info: os.stat_result) -> Document:
-    if not stat.S_ISREG(info.st_mode):
-        raise ValueError("is not a file")  # but a pipe or a device
-    if info.st_size > LARGEST:
-        raise ValueError(f"has {info.st_size:,} bytes, and at most {LARGEST:,} are read: divide it")
-    with path.open("rb") as file:
-        content = file.read(LARGEST + 1)
-    return read_document(content, path.name)

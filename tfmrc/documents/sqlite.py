@@ -9,12 +9,9 @@ import sys
 
 __all__ = ["sqlite3"]
 
-if hasattr(os, "RTLD_DEEPBIND"):  # of Linux; elsewhere a library finds its own symbols anyway
-    _flags = sys.getdlopenflags()
-    sys.setdlopenflags(_flags | os.RTLD_DEEPBIND)
-    try:
-        import sqlite3
-    finally:
-        sys.setdlopenflags(_flags)
-else:
+_flags = sys.getdlopenflags()
+sys.setdlopenflags(_flags | getattr(os, "RTLD_DEEPBIND", 0))  # of Linux, and not needed elsewhere
+try:
     import sqlite3
+finally:
+    sys.setdlopenflags(_flags)

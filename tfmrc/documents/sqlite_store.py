@@ -25,52 +25,29 @@ COMMON = frozenset(
 )
 """Words of a question that are not searched for if it has others: nearly every passage has them."""
 
-# A text that occurs below the same heading more than once is one row of `texts`.
-SCHEMA = """
-CREATE TABLE folder (path TEXT NOT NULL);
-
-CREATE TABLE documents (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, version TEXT NOT NULL,
-    content BLOB NOT NULL
-);
-
-CREATE TABLE texts (
-    id INTEGER PRIMARY KEY, text TEXT NOT NULL, heading TEXT NOT NULL, UNIQUE (text, heading)
-);
-
-CREATE TABLE passages (
-    id INTEGER PRIMARY KEY, document INTEGER NOT NULL, text INTEGER NOT NULL,
-    start INTEGER NOT NULL, end INTEGER NOT NULL, page INTEGER, page_starts TEXT NOT NULL
-);
-
-CREATE INDEX passages_of_document ON passages (document);
-
-CREATE INDEX passages_of_text ON passages (text);
-
-CREATE VIRTUAL TABLE words USING fts5(
-    text, heading, content='texts', content_rowid='id', tokenize='porter unicode61'
-);
-
-CREATE TRIGGER text_added AFTER INSERT ON texts BEGIN
-    INSERT INTO words (rowid, text, heading) VALUES (new.id, new.text, new.heading);
-END;
-
-CREATE TRIGGER text_removed AFTER DELETE ON texts BEGIN
-    INSERT INTO words (words, rowid, text, heading)
-    VALUES ('delete', old.id, old.text, old.heading);
-END;
-""".split("\n\n")
-SEARCH = """
-SELECT texts.text, texts.heading, found.rank, documents.name,
-    passages.start, passages.end, passages.page, passages.page_starts
-FROM (
-    SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?
-) AS found
-JOIN texts ON texts.id = found.rowid
-JOIN passages ON passages.id = (SELECT min(id) FROM passages WHERE text = texts.id)
-JOIN documents ON documents.id = passages.document
-ORDER BY found.rank
+PER_DOCUMENT = 1 << 24  # The passages of document 3 are the rows from 3 * PER_DOCUMENT on.
+SCHEMA = (
+    "CREATE TABLE folder (path TEXT)",
+    "CREATE TABLE documents (id INTEGER PRIMARY KEY, name TEXT UNIQUE, version TEXT, content BLOB)",
+    "CREATE VIRTUAL TABLE passages USING "
+    "fts5(text, headings, place UNINDEXED, tokenize='porter unicode61')",
+    f"PRAGMA application_id = {APPLICATION}",
+    f"PRAGMA user_version = {VERSION}",
+)
+SEARCH = f"""
+SELECT rank, name, text, place
+FROM passages JOIN documents ON documents.id = passages.rowid / {PER_DOCUMENT}
+WHERE passages MATCH ? ORDER BY rank
 """
+
+
+def _place(passage: Passage) -> str:
+    fields = ("start", "end", "heading", "page", "page_starts")
+    return json.dumps({field: getattr(passage, field) for field in fields})
+
+
+def _with_tuples(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
 
 
 class SQLiteStore:
@@ -130,22 +107,17 @@ class SQLiteStore:
 
     def _create(self, folder: str) -> None:
         with self._transaction():
-            if self._value("SELECT count(*) FROM sqlite_master"):
-                return  # another process was faster
             for statement in SCHEMA:
                 self._connection.execute(statement)
             self._connection.execute("INSERT INTO folder VALUES (?)", [folder])
-            self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
-            self._connection.execute(f"PRAGMA user_version = {VERSION}")
 
     def _check(self, folder: str | PathLike[str] | None) -> None:
         if self._value("PRAGMA application_id") != APPLICATION:
             raise ValueError(f"{self.path} is not an index of documents, but another database.")
-        version = self._value("PRAGMA user_version")
-        if version != VERSION:
+        if self._value("PRAGMA user_version") != VERSION:
             raise ValueError(
-                f"{self.path} is an index of version {version}, and this tfmrc reads version "
-                f"{VERSION}: delete it and run `tfmrc index` again."
+                f"{self.path} is an index of another version of tfmrc: delete it and run "
+                "`tfmrc index` again."
             )
         stored = self._value("SELECT path FROM folder")
         if folder is not None and stored != str(folder):
@@ -161,25 +133,19 @@ class SQLiteStore:
 
     def put(self, name: str, version: str, document: Document, passages: Sequence[Passage]) -> None:
         """Stores a document and its passages in place of earlier ones, in one transaction."""
-        content = zlib.compress(document.text.encode("utf-8", "surrogatepass"))
-        keys = [(passage.text, "\n".join(passage.heading)) for passage in passages]
-        places = [
-            (passage.start, passage.end, passage.page, json.dumps(passage.page_starts))
-            for passage in passages
-        ]
+        content = zlib.compress(document.text.encode())
         with self._errors(), self._transaction():
             self._remove(name)
             row = self._connection.execute(
                 "INSERT INTO documents (name, version, content) VALUES (?, ?, ?)",
                 [name, version, content],
             ).lastrowid
-            self._connection.executemany(
-                "INSERT OR IGNORE INTO texts (text, heading) VALUES (?, ?)", keys
+            rows = (
+                (number, passage.text, "\n".join(passage.heading), _place(passage))
+                for number, passage in enumerate(passages, (row or 0) * PER_DOCUMENT)
             )
             self._connection.executemany(
-                "INSERT INTO passages (document, text, start, end, page, page_starts) "
-                "SELECT ?, id, ?, ?, ?, ? FROM texts WHERE text = ? AND heading = ?",
-                [(row, *place, *key) for place, key in zip(places, keys, strict=True)],
+                "INSERT INTO passages (rowid, text, headings, place) VALUES (?, ?, ?, ?)", rows
             )
 
     def remove(self, name: str) -> None:
@@ -189,18 +155,12 @@ class SQLiteStore:
 
     def _remove(self, name: str) -> None:
         row = self._value("SELECT id FROM documents WHERE name = ?", name)
-        self._connection.execute(
-            "DELETE FROM texts WHERE id IN (SELECT text FROM passages WHERE document = ?1) AND "
-            "NOT EXISTS (SELECT 1 FROM passages WHERE text = texts.id AND document != ?1)",
-            [row],
-        )
-        self._connection.execute("DELETE FROM passages WHERE document = ?", [row])
-        self._connection.execute("DELETE FROM documents WHERE id = ?", [row])
-
-    def count_passages(self) -> int:
-        """Returns the number of different passages."""
-        with self._errors():
-            return int(self._value("SELECT count(*) FROM texts"))
+        if row is not None:
+            self._connection.execute(
+                "DELETE FROM passages WHERE rowid >= ? AND rowid < ?",
+                [row * PER_DOCUMENT, (row + 1) * PER_DOCUMENT],
+            )
+            self._connection.execute("DELETE FROM documents WHERE id = ?", [row])
 
     def search(self, question: str, k: int = 10) -> list[Passage]:
         """Returns the k different passages that fit a question best.
@@ -210,27 +170,22 @@ class SQLiteStore:
             k: int. Largest number of passages. Default: 10.
 
         Returns:
-            A list of `Passage`, the best one first, with the place where each occurs first and
-            with its BM25 score.
+            A list of `Passage`, the best one first, with BM25 scores. A text that occurs more than
+            once is there once.
         """
         words = list(dict.fromkeys(re.findall(r"\w+", question.lower())))[:MOST_WORDS]
         words = [word for word in words if word not in COMMON] or words
         query = " OR ".join(f'"{word}"' for word in words)
+        found: dict[str, Passage] = {}
         with self._errors():
-            rows = self._connection.execute(SEARCH, [query, k]).fetchall() if words else []
-        return [
-            Passage(
-                text=text,
-                start=start,
-                end=end,
-                heading=tuple(heading.split("\n")) if heading else (),
-                document=name,
-                page=page,
-                page_starts=tuple(json.loads(page_starts)),
-                score=-rank,
-            )
-            for text, heading, rank, name, start, end, page, page_starts in rows
-        ]
+            rows = self._connection.execute(SEARCH, [query]) if words else ()
+            for rank, name, text, place in rows:
+                fields: dict[str, Any] = json.loads(place, object_hook=_with_tuples)
+                passage = Passage(text=text, document=name, score=-rank, **fields)
+                found.setdefault(text, passage)
+                if len(found) == k:
+                    break
+        return list(found.values())
 
     def document_text(self, name: str) -> str:
         """Returns the text of a document, to which the places of passages refer.
@@ -242,7 +197,7 @@ class SQLiteStore:
             content = self._value("SELECT content FROM documents WHERE name = ?", name)
         if content is None:
             raise KeyError(name)
-        return zlib.decompress(content).decode("utf-8", "surrogatepass")
+        return zlib.decompress(content).decode()
 
     def close(self) -> None:
         """Closes the file; one that was written becomes a single file again if nobody reads it."""

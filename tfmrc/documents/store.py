@@ -25,9 +25,6 @@ class DocumentStore(Protocol):
     def remove(self, name: str) -> None:
         """Removes a document and its passages."""
 
-    def count_passages(self) -> int:
-        """Returns the number of different passages."""
-
     def search(self, question: str, k: int = 10) -> list[Passage]:
         """Returns the k different passages that fit a question best, with their scores."""
 

@@ -23,16 +23,6 @@ def test_equal_scores_keep_the_given_order():
     assert scores["mrr"].value == pytest.approx(1 / 3)
 
 
-def test_cutoff():
-    # Relevant at places 2 and 3; the first two places count: RR = 1/2, AP = (1/2) / min(2, 2).
-    scores = score_ranking({"a": [3, 2, 1]}, {"a": [False, True, True]}, cutoff=2)
-    assert scores["mrr"].value == pytest.approx(0.5)
-    assert scores["map"].value == pytest.approx(0.25)
-    assert scores["mrr"].label == "MRR@2"
-    late = score_ranking({"a": [3, 2, 1]}, {"a": [False, True, False]}, cutoff=1)
-    assert late["mrr"].value == 0.0
-
-
 def test_lengths_must_fit():
     with pytest.raises(ValueError, match=r"shape \(2,\), references of shape \(3,\)"):
         score_ranking({"a": [0.1, 0.2]}, {"a": [True, False, False]})

@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -125,11 +124,6 @@ def find_format(name: str) -> Format:
 
 def formats() -> dict[str, Format]:
     """Returns all formats by name: those of the modules beside this one, and users' own."""
-    _import_readers()
-    return dict(sorted(_FORMATS.items()))
-
-
-@cache
-def _import_readers() -> None:
     for module in iter_modules([str(Path(__file__).parent)]):
         import_module(f"{__package__}.{module.name}")
+    return dict(sorted(_FORMATS.items()))

@@ -14,6 +14,7 @@ from tfmrc.evaluation.metrics.score import (
     Statistics,
     library_version,
     ratio,
+    score_of,
     shortest,
 )
 
@@ -100,7 +101,6 @@ def score_answerability(
     references: Mapping[Any, bool],
     *,
     threshold: float | None = None,
-    tuned_on: str = "",
     missing: Missing = "error",
 ) -> Scores:
     """Computes F1, precision and recall of answerability; answerable is the positive class.
@@ -115,7 +115,6 @@ def score_answerability(
         references: dict. Whether it can, by id.
         threshold: float or None. Smallest probability at which the question is answered. None if no
             threshold was fixed before. Default: None.
-        tuned_on: str. The data on which the threshold was tuned, for the note. Default: "".
         missing: str. Treatment of an id without a prediction. `"empty"` counts as "cannot be
             answered". Default: "error".
 
@@ -139,18 +138,16 @@ def score_answerability(
     curve = precision_recall_curve(predictions, references, missing=missing)
     pairing = pair(predictions, references, missing=missing)
     truth = {key: references[key] for key in pairing.ids}
+    given = {key: float(predictions.get(key, -np.inf)) for key in pairing.ids}
 
-    def rows_at(limit: float, note: str) -> list[Score]:
-        given = {key: float(predictions.get(key, -np.inf)) for key in pairing.ids}
+    def rows_at(limit: float, note: str = "") -> list[Score]:
         decided = {key: value >= limit for key, value in given.items()}
         below = max((value for value in given.values() if value < limit), default=-np.inf)
         least = min((value for value in given.values() if value >= limit), default=np.inf)
         shown = shortest(limit, lambda value: below < value <= least)
         return decision_scores(decided, truth, f"threshold {shown}{note}")
 
-    rows = []
-    if threshold is not None:
-        rows += rows_at(float(threshold), f", {tuned_on}" if tuned_on else "")
+    rows = [] if threshold is None else rows_at(float(threshold))
     rows += [
         replace(row, name=f"best_{row.name}", label=f"{row.label}, best threshold")
         for row in rows_at(curve.best_threshold, ", the best on these data")
@@ -178,37 +175,25 @@ def decision_scores(
         note: str. Note shown beside the scores. Default: "".
     """
     ids = tuple(references)
-    rows = np.array(
-        [
-            (decision and true, decision and not true, true and not decision)
-            for decision, true in (
-                (bool(decisions.get(k, False)), bool(references[k])) for k in ids
-            )
-        ],
-        np.float64,
-    ).reshape(-1, 3)
+    decided = np.array([decisions.get(key, False) for key in ids], bool)
+    true = np.array([references[key] for key in ids], bool)
+    rows = np.stack([decided & true, decided & ~true, true & ~decided], axis=1).astype(np.float64)
     kinds = (
         ("answerable_f1", "Answerable F1", [2, 0, 0], [2, 1, 1]),
         ("answerable_precision", "Answerable precision", [1, 0, 0], [1, 1, 0]),
         ("answerable_recall", "Answerable recall", [1, 0, 0], [1, 0, 1]),
     )
-    scores = []
-    for name, label, above, below in kinds:
-        statistics = Statistics(ids, rows @ np.array([above, below], np.float64).T, ratio)
-        scores.append(
-            Score(
-                name=name,
-                label=label,
-                value=statistics.score() if ids else None,
-                scorer="F1 of the decision to answer",
-                version=library_version(),
-                tokenisation="none",
-                size=len(ids),
-                note=note if ids else "no example to score",
-                statistics=statistics,
-            )
+    return [
+        score_of(
+            name,
+            label,
+            Statistics(ids, rows @ np.array([above, below], np.float64).T, ratio),
+            scorer="F1 of the decision to answer",
+            tokenisation="none",
+            note=note,
         )
-    return scores
+        for name, label, above, below in kinds
+    ]
 
 
 def _always(given: Submission) -> Submission:

@@ -80,14 +80,11 @@ class AnswerLength:
     size: int
 
 
-def answer_lengths(
-    answers: Iterable[tuple[str, str, str]], *, tokenizer: str = "english"
-) -> list[AnswerLength]:
+def answer_lengths(answers: Iterable[tuple[str, str, str]]) -> list[AnswerLength]:
     """Computes answer lengths by style and group (query type), in order of first appearance.
 
     Args:
         answers: iterable. Triples of style, group and text. Give references a style of their own.
-        tokenizer: str. Name of the tokenizer (see `get_tokenizer`). Default: "english".
 
     Returns:
         One row per style and group. `error` is the standard error of the mean.
@@ -98,7 +95,7 @@ def answer_lengths(
     >>> rows[0].mean, round(rows[0].error, 2)
     (2.0, 1.0)
     """
-    tokenize = get_tokenizer(tokenizer)
+    tokenize = get_tokenizer("english")
     lengths: dict[tuple[str, str], list[int]] = {}
     for style, group, text in answers:
         lengths.setdefault((style, group), []).append(len(tokenize(text)))

@@ -8,7 +8,8 @@ import atexit
 import shutil
 import subprocess
 import threading
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
@@ -36,15 +37,21 @@ def meteor(
         references: dict. References by id, the same ids.
         tokenisation: str. Description of the tokenization before METEOR's own normalizer.
     """
-    reason = unavailable()
     ids = tuple(predictions)
-    if not reason and not ids:
-        reason = "no example to score"
-    if reason:
-        return _score(None, ids, tokenisation, note=reason)
-    engine = _engine()
+    score = Score(
+        name="meteor",
+        label="METEOR",
+        value=None,
+        scorer="METEOR 1.5 jar of pycocoevalcap (-l en -norm)",
+        version=package_version("pycocoevalcap"),
+        tokenisation=f"{tokenisation}; then METEOR's normaliser",
+        size=len(ids),
+        note=unavailable() or ("" if ids else "no example to score"),
+    )
+    if score.note:
+        return score
     lines = [_line(text, references[key]) for key, text in predictions.items()]
-    counts = engine.ask(lines)
+    counts = _engine().ask(lines)
     *single, corpus = _evaluate(counts)
     rows = np.array([[float(x) for x in line.split()] for line in counts])
     perfect = (
@@ -53,10 +60,9 @@ def meteor(
         & (rows[:, _CHUNKS] == 1)
     )
     rows[perfect, _CHUNKS] = 0  # as the jar adds up chunks: an exact answer has no fragments
-    return _score(
-        corpus,
-        ids,
-        tokenisation,
+    return replace(
+        score,
+        value=corpus,
         per_example=dict(zip(ids, single, strict=True)),
         statistics=Statistics(ids, rows, _of_sums),
     )
@@ -69,28 +75,6 @@ def unavailable() -> str:
     if _jar() is None:
         return "METEOR's jar comes with pycocoevalcap (pip install pycocoevalcap)"
     return ""
-
-
-def _score(
-    value: float | None,
-    ids: Sequence[Hashable],
-    tokenisation: str,
-    note: str = "",
-    per_example: Mapping[Any, float] | None = None,
-    statistics: Statistics | None = None,
-) -> Score:
-    return Score(
-        name="meteor",
-        label="METEOR",
-        value=value,
-        scorer="METEOR 1.5 jar of pycocoevalcap (-l en -norm)",
-        version=package_version("pycocoevalcap"),
-        tokenisation=f"{tokenisation}; then METEOR's normaliser",
-        size=len(ids),
-        note=note,
-        per_example=per_example,
-        statistics=statistics,
-    )
 
 
 def _line(prediction: str, references: Sequence[str]) -> str:
@@ -135,26 +119,24 @@ class _Engine:
 
     def ask(self, lines: Sequence[str], answers: int | None = None) -> list[str]:
         """Sends lines while it reads the answers (one per line unless `answers` is given)."""
+        source: Any = self._process.stdout
+        sink: Any = self._process.stdin
         with self._lock:
             try:
-                return self._ask(lines, answers or len(lines))
+                writer = threading.Thread(target=_write, args=(sink, lines), daemon=True)
+                writer.start()
+                numbers = range(answers or len(lines))
+                received = [source.readline().decode().strip() for _ in numbers]
+                writer.join()
+                if "" in received:
+                    raise RuntimeError(
+                        "METEOR's jar stopped (is there 2 GB of memory for Java?). Received: exit "
+                        f"code {self._process.poll()} after {received.index('')} answers"
+                    )
             except BaseException:  # what is left unread would answer the next lines
                 self.close()
                 _engine.cache_clear()
                 raise
-
-    def _ask(self, lines: Sequence[str], answers: int) -> list[str]:
-        source: Any = self._process.stdout
-        sink: Any = self._process.stdin
-        writer = threading.Thread(target=_write, args=(sink, lines), daemon=True)
-        writer.start()
-        received = [source.readline().decode().strip() for _ in range(answers)]
-        writer.join()
-        if "" in received:
-            raise RuntimeError(
-                "METEOR's jar stopped in the middle (is there 2 GB of memory for Java?). "
-                f"Received: exit code {self._process.poll()} after {received.index('')} answers"
-            )
         return received
 
     def close(self) -> None:
@@ -174,6 +156,5 @@ def _write(sink: IO[bytes], lines: Iterable[str]) -> None:
 @lru_cache(maxsize=1)
 def _engine() -> _Engine:
     jar = _jar()
-    if jar is None:
-        raise RuntimeError(f"METEOR cannot run. Received: {unavailable()}")
+    assert jar is not None  # `unavailable` says so before
     return _Engine(jar)

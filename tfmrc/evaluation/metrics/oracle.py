@@ -1,7 +1,7 @@
 """The K-best oracle: the score of the best of the first K answers."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from tfmrc.evaluation.metrics.pairing import Missing, check_texts, pair
 from tfmrc.evaluation.metrics.registry import Submission, register_metric
@@ -14,7 +14,6 @@ def score_oracle(
     references: Mapping[Any, Sequence[str]],
     *,
     k: Sequence[int] = (1, 2, 3, 4),
-    version: Literal["1.1", "2.0"] = "1.1",
     missing: Missing = "error",
 ) -> Scores:
     """Computes exact match and F1 of the best of the first K answers, for each K (SAN's Figure 3).
@@ -23,8 +22,7 @@ def score_oracle(
         predictions: dict. Answers by id, best first. Fewer than K answers are allowed.
         references: dict. Reference texts by id.
         k: list of int. The numbers of answers. Default: (1, 2, 3, 4).
-        version: str. SQuAD's rules, `"1.1"` or `"2.0"`. Default: "1.1".
-        missing: str. Treatment of an id without answers. `"empty"` scores it 0 (v1.1).
+        missing: str. Treatment of an id without answers. `"empty"` scores it 0.
             Default: "error".
 
     Returns:
@@ -45,7 +43,7 @@ def score_oracle(
     pairing = pair(predictions, references, missing=missing)
     matches = {
         key: [
-            best_match(text, references[key], version, key)
+            best_match(text, references[key], key=key)
             for text in list(predictions.get(key, ()))[: max(k, default=1)] or [""]
         ]
         for key in pairing.ids
@@ -55,7 +53,7 @@ def score_oracle(
             f"{name}@{number}",
             f"{label}, best of {number}",
             {key: max(both[column] for both in best[:number]) for key, best in matches.items()},
-            scorer=f"SQuAD v{version} rules, oracle",
+            scorer="SQuAD v1.1 rules, oracle",
             tokenisation=TOKENISATION,
         )
         for number in k

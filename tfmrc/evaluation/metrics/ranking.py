@@ -15,7 +15,6 @@ def score_ranking(
     predictions: Mapping[Any, Sequence[float]],
     references: Mapping[Any, Sequence[bool]],
     *,
-    cutoff: int | None = None,
     missing: Missing = "error",
 ) -> Scores:
     """Computes MAP and MRR of passages ordered by falling score.
@@ -27,8 +26,6 @@ def score_ranking(
     Args:
         predictions: dict. One score per passage, by id.
         references: dict. One truth value per passage, by id, of the same length.
-        cutoff: int or None. Number of first ranks that count (10 for MRR@10). None counts all.
-            Default: None.
         missing: str. Treatment of an id without scores. `"empty"` scores it 0. Default: "error".
 
     Returns:
@@ -52,31 +49,22 @@ def score_ranking(
         if key not in predictions:
             precision[key] = reciprocal[key] = 0.0
             continue
-        labels = _ranked(key, predictions[key], references[key])
-        ranks = np.flatnonzero(labels[:cutoff]) + 1
-        hits = np.arange(1, len(ranks) + 1)
-        possible = min(int(labels.sum()), cutoff or len(labels))
-        precision[key] = float(np.sum(hits / ranks) / possible)
-        reciprocal[key] = float(1 / ranks[0]) if len(ranks) else 0.0
-    suffix = "" if cutoff is None else f"@{cutoff}"
+        scores, labels = (np.asarray(given[key]) for given in (predictions, references))
+        if scores.shape != labels.shape:
+            raise ValueError(
+                "There must be one score per passage. Received: "
+                f"predictions[{key!r}] of shape {scores.shape}, references of shape {labels.shape}"
+            )
+        # Stable: passages of equal scores keep the given order.
+        ranks = np.flatnonzero(labels[np.argsort(-scores, kind="stable")]) + 1
+        precision[key] = float(np.mean(np.arange(1, len(ranks) + 1) / ranks))
+        reciprocal[key] = float(1 / ranks[0])
     rows = tuple(
-        mean_score(
-            name, label + suffix, values, scorer="rank of relevant ones", tokenisation="none"
-        )
+        mean_score(name, label, values, scorer="rank of relevant ones", tokenisation="none")
         for name, label, values in (("map", "MAP", precision), ("mrr", "MRR", reciprocal))
     )
     counts = pairing.counts | {"without_relevant": len(references) - len(relevant)}
-    return Scores(f"ranking{suffix}", rows, counts)
-
-
-def _ranked(key: Hashable, scores: Sequence[float], labels: Sequence[bool]) -> np.ndarray:
-    values, truth = np.asarray(scores, np.float64), np.asarray(labels, bool)
-    if values.shape != truth.shape or values.ndim != 1:
-        raise ValueError(
-            "There must be one score per passage. Received: "
-            f"predictions[{key!r}] of shape {values.shape}, references of shape {truth.shape}"
-        )
-    return truth[np.argsort(-values, kind="stable")]
+    return Scores("ranking", rows, counts)
 
 
 def _relevance(given: Submission) -> dict[str, tuple[bool, ...]]:

@@ -5,7 +5,7 @@ Each module of this folder registers its metrics, and a user's own module does s
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -171,14 +171,9 @@ def register_metric(
 
 def registered_metrics() -> dict[str, Metric]:
     """Returns all metrics by name: those of the modules beside this one, and users' own."""
-    _import_modules()
-    return dict(sorted(_METRICS.items(), key=lambda item: item[1].order))
-
-
-@cache
-def _import_modules() -> None:
     for module in iter_modules([str(Path(__file__).parent)]):
         import_module(f"{__package__}.{module.name}")
+    return dict(sorted(_METRICS.items(), key=lambda item: item[1].order))
 
 
 def score(submission: Submission, names: Collection[str] | None = None) -> list[Scores]:

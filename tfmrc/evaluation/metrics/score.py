@@ -153,17 +153,39 @@ def mean_score(
     """Returns a `Score` that is the mean of per-example numbers (None if there are none)."""
     values = np.array(list(per_example.values()), np.float64).reshape(-1, 1)
     rows = np.concatenate([values, np.ones_like(values)], axis=1)
-    statistics = Statistics(tuple(per_example), rows, ratio)
+    score = score_of(
+        name,
+        label,
+        Statistics(tuple(per_example), rows, ratio),
+        scorer=scorer,
+        tokenisation=tokenisation,
+        version=version,
+        note=note,
+    )
+    return replace(score, per_example=dict(per_example))
+
+
+def score_of(
+    name: str,
+    label: str,
+    statistics: Statistics,
+    *,
+    scorer: str,
+    tokenisation: str,
+    version: str | None = None,
+    note: str = "",
+) -> Score:
+    """Returns the `Score` of all examples of `statistics` together (None if there are none)."""
+    size = len(statistics.ids)
     return Score(
         name=name,
         label=label,
-        value=statistics.score() if len(values) else None,
+        value=statistics.score() if size else None,
         scorer=scorer,
         version=version or library_version(),
         tokenisation=tokenisation,
-        size=len(values),
-        note=note if len(values) else "no example to score",
-        per_example=dict(per_example),
+        size=size,
+        note=note if size else "no example to score",
         statistics=statistics,
     )
 

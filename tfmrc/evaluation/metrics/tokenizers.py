@@ -140,16 +140,12 @@ def _words(pattern: re.Pattern[str], text: str) -> list[str]:
 
 def _mail_addresses(text: str) -> Iterator[tuple[int, int, int]]:
     """Returns start, end of the name (the index of "@") and end of every mail address."""
-    if "@" not in text:
-        return
     for sign in re.finditer("@", text):
         domain = _MAIL_DOMAIN.match(text, sign.start())
-        if domain is None:
-            continue
         start = sign.start()
-        while start and _MAIL_NAME.match(text, start - 1):
+        while domain and start and _MAIL_NAME.match(text, start - 1):
             start -= 1
-        if start < sign.start():
+        if domain and start < sign.start():
             yield start, sign.start(), domain.end()
 
 

@@ -2,7 +2,6 @@
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,33 +22,7 @@ mark{color:inherit;border-radius:.2rem;padding:0 .1rem}
 .key span{padding:.1rem .5rem;border-radius:.3rem;margin-right:.6rem}
 .passage{border-left:.25rem solid #ccc;padding-left:.7rem;margin:.5rem 0}
 .note{color:#666;font-size:.85rem}
-table{border-collapse:collapse;font-size:.85rem} td,th{padding:.1rem .6rem;text-align:right}
-td:first-child,th:first-child,td:last-child,th:last-child{text-align:left}
 """
-
-
-@dataclass(frozen=True)
-class _Word:
-    """A generated word, its source, its three weights, and its position in the source if known."""
-
-    text: str
-    source: str
-    weights: tuple[float, ...]
-    passage: int | None
-    start: int | None
-    end: int | None
-
-    @classmethod
-    def of(cls, word: Mapping[str, Any]) -> "_Word":
-        place = (word.get(name) for name in ("passage", "start", "end"))
-        text = word["word"] if "word" in word else word["text"]
-        return cls(text, word["source"], tuple(map(float, word["mixture"])), *place)
-
-    @property
-    def location(self) -> str:
-        passage = "" if self.passage is None else f" {self.passage + 1}"
-        characters = "" if self.start is None else f", characters {self.start}-{self.end}"
-        return f"{self.source}{passage}{characters}"
 
 
 def attribution_html(
@@ -84,7 +57,6 @@ def attribution_html(
     >>> "Ode" in page and "<script" not in page
     True
     """
-    rows = [_Word.of(word) for word in provenance]
     parts = [
         "<!DOCTYPE html>",
         f'<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>',
@@ -92,17 +64,17 @@ def attribution_html(
     ]
     parts += [f'<p class="note">{html.escape(note)}</p>'] if note else []
     key = "".join(f'<span style="background:{_tint(s, 0.55)}">{s}</span>' for s in SOURCES)
-    parts += [f'<p class="key">{key}</p>', "<h2>Answer</h2><p>", *map(_chip, rows), "</p>"]
+    parts += [f'<p class="key">{key}</p>', "<h2>Answer</h2><p>", *map(_chip, provenance), "</p>"]
     if question:
-        inside = [row for row in rows if row.source == "question"]
+        inside = [word for word in provenance if word["source"] == "question"]
         parts += ["<h2>Question</h2>", f"<p>{_marked(question, inside)}</p>"]
     for number, passage in enumerate(passages):
-        inside = [row for row in rows if row.source == "passage" and row.passage == number]
+        copied = [word for word in provenance if word["source"] == "passage"]
+        inside = [word for word in copied if word.get("passage") == number]
         about = "" if relevance is None else f" (relevance {relevance[number]:.3f})"
         parts.append(f"<h2>Passage {number + 1}{about}</h2>")
         parts.append(f'<p class="passage">{_marked(passage, inside)}</p>')
-    parts += ["<h2>Weights</h2>", _table(rows), "</body></html>"]
-    return "\n".join(parts) + "\n"
+    return "\n".join([*parts, "</body></html>"]) + "\n"
 
 
 def _tint(source: str, strength: float) -> str:
@@ -111,27 +83,33 @@ def _tint(source: str, strength: float) -> str:
     return f"rgba({red},{green},{blue},{max(0.0, min(1.0, strength)):.3f})"
 
 
-def _chip(word: _Word) -> str:
-    strength = 0.15 + 0.6 * word.weights[SOURCES.index(word.source)]
-    numbers = ", ".join(f"{s} {w:.3f}" for s, w in zip(SOURCES, word.weights, strict=True))
+def _chip(word: Mapping[str, Any]) -> str:
+    """Returns a word with its weights as a bar, and with them and its position as a tooltip."""
+    source, weights, passage = word["source"], word["mixture"], word.get("passage")
+    strength = 0.15 + 0.6 * weights[SOURCES.index(source)]
+    numbers = ", ".join(f"{s} {w:.3f}" for s, w in zip(SOURCES, weights, strict=True))
+    place = source if passage is None else f"{source} {passage + 1}"
+    if word.get("start") is not None:
+        place += f", characters {word['start']}-{word['end']}"
     bar = "".join(
         f'<i style="width:{100 * weight:.1f}%;background:{SOURCE_COLOURS[source]}"></i>'
-        for source, weight in zip(SOURCES, word.weights, strict=True)
+        for source, weight in zip(SOURCES, weights, strict=True)
     )
+    text = html.escape(word["word"] if "word" in word else word["text"])
     return (
-        f'<span class="word" title="{html.escape(f"{word.location} ({numbers})", quote=True)}">'
-        f'<b style="background:{_tint(word.source, strength)}">{html.escape(word.text)}</b>'
+        f'<span class="word" title="{place} ({numbers})">'
+        f'<b style="background:{_tint(source, strength)}">{text}</b>'
         f'<span class="bar">{bar}</span></span>'
     )
 
 
-def _marked(text: str, words: Sequence[_Word]) -> str:
+def _marked(text: str, words: Sequence[Mapping[str, Any]]) -> str:
     """Returns the text with its copied spans marked (once, if several words share a span)."""
-    source = words[0].source if words else SOURCES[0]
+    source = words[0]["source"] if words else SOURCES[0]
     inside = np.zeros(len(text) + 1, bool)
     for word in words:
-        if word.start is not None and word.end is not None:
-            inside[word.start : min(word.end, len(text))] = True
+        if word.get("start") is not None:
+            inside[word["start"] : min(word["end"], len(text))] = True
     edges = [0, *(np.flatnonzero(inside[1:] != inside[:-1]) + 1).tolist(), len(text)]
     parts = []
     for start, end in zip(edges, edges[1:], strict=False):
@@ -140,16 +118,3 @@ def _marked(text: str, words: Sequence[_Word]) -> str:
             piece = f'<mark style="background:{_tint(source, 0.45)}">{piece}</mark>'
         parts.append(piece)
     return "".join(parts)
-
-
-def _table(words: Sequence[_Word]) -> str:
-    head = (
-        "<tr><th>word</th><th>vocabulary</th><th>question</th><th>passages</th><th>from</th></tr>"
-    )
-    rows = "".join(
-        f"<tr><td>{html.escape(word.text)}</td>"
-        + "".join(f"<td>{weight:.3f}</td>" for weight in word.weights)
-        + f"<td>{html.escape(word.location)}</td></tr>"
-        for word in words
-    )
-    return f"<table>{head}{rows}</table>"

@@ -159,7 +159,8 @@ class Report:
         for heading in dict.fromkeys(filter(None, map(self.tables.get, names))):
             own = [name for name in names if self.tables.get(name) == heading]
             lines += ["", f"## {heading}", "", *self._table(own, labels, beside)]
-        lines += ["", f"Data: {self.dataset}, {self.split}; seed {_shown(self.seed)}."]
+        seed = "none" if self.seed is None else self.seed
+        lines += ["", f"Data: {self.dataset}, {self.split}; seed {seed}."]
         lines += [f"{key}: {value}." for key, value in self.details.items()]
         lines += ["", *self._scorers(labels)]
         return "\n".join(lines) + "\n"
@@ -268,7 +269,3 @@ def _comparable(first: Score, second: Score) -> bool:
     if one is None or two is None or not one.ids:
         return False
     return set(one.ids) == set(two.ids)
-
-
-def _shown(seed: int | None) -> str:
-    return "none" if seed is None else str(seed)

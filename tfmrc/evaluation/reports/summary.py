@@ -1,8 +1,6 @@
 """The scores of a report that one reads first, on a few lines."""
 
-from collections.abc import Iterator
-
-from tfmrc.evaluation.metrics.resampling import Interval, PairedTest, bootstrap
+from tfmrc.evaluation.metrics.resampling import PairedTest, bootstrap
 from tfmrc.evaluation.reports.report import Report
 
 FIRST = ("f1", "exact_match", "rouge_l", "bleu_1", "bleu_4")
@@ -37,12 +35,13 @@ def summary(report: Report) -> list[str]:
     """
     names = _names(report)
     shown = [name for name in report.systems if {*names} & {*report.systems[name]}][:SYSTEMS]
-    rows = [["", *(_label(report, name) for name in names)]]
+    labels = {n: row.label for rows in report.systems.values() for n, row in rows.items()}
+    rows = [["", *(labels[name] for name in names)]]
     rows += [[system, *(_score(report, system, name) for name in names)] for system in shown]
-    rows += [
-        [f"{system} – {other}", *(_difference(tests.get(name)) for name in names)]
-        for system, other, tests in _compared(report, shown)
-    ]
+    pairs = [(system, other) for system, other in report.tests if {system, other} <= {*shown}]
+    for system, other in pairs[: max(0, 9 - len(shown))]:
+        tests = report.tests[system, other]
+        rows.append([f"{system} – {other}", *(_difference(tests.get(name)) for name in names)])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         f"{report.dataset}, {report.split}",
@@ -59,10 +58,6 @@ def _names(report: Report) -> list[str]:
     return ([name for name in FIRST if name in main] or main)[:COLUMNS]
 
 
-def _label(report: Report, name: str) -> str:
-    return next(rows[name].label for rows in report.systems.values() if name in rows)
-
-
 def _score(report: Report, system: str, name: str) -> str:
     score = report.systems[system].get(name)
     if score is None or score.value is None:
@@ -72,21 +67,11 @@ def _score(report: Report, system: str, name: str) -> str:
     interval = report.intervals.get((system, name))
     if interval is None and score.statistics is not None:
         interval = bootstrap(score)
-    return f"{100 * score.value:.1f}{_bounds(interval)}"
-
-
-def _compared(report: Report, shown: list[str]) -> Iterator[tuple[str, str, dict[str, PairedTest]]]:
-    """Yields the differences that are shown: of one system to others, or of others to one."""
-    pairs = [(system, other) for system, other in report.tests if {system, other} <= {*shown}]
-    for system, other in pairs[: max(0, 9 - len(shown))]:
-        yield system, other, report.tests[system, other]
+    bounds = f" [{100 * interval.low:.1f}, {100 * interval.high:.1f}]" if interval else ""
+    return f"{100 * score.value:.1f}{bounds}"
 
 
 def _difference(test: PairedTest | None) -> str:
     if test is None:
         return "–"
     return f"{100 * test.difference:+.1f} [{100 * test.low:+.1f}, {100 * test.high:+.1f}]"
-
-
-def _bounds(interval: Interval | None) -> str:
-    return "" if interval is None else f" [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"

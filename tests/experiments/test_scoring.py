@@ -11,11 +11,12 @@ from tfmrc.evaluation import Prediction
 from tfmrc.experiments.reporting import add_baselines, new_report
 from tfmrc.experiments.scoring import (
     EvaluationSet,
+    PredictionFile,
     TaskPredictions,
     predict_set,
     prefix_of,
     score_set,
-    submission_of,
+    task_predictions,
 )
 from tfmrc.experiments.settings import Evaluation, Source
 from tfmrc.predictors.task import Task
@@ -32,8 +33,8 @@ TEXTS = {"a": Prediction("a", "an owl", "s"), "b": Prediction("b", "1906", "s")}
 def task(source=None, predictions=TEXTS, examples=EXAMPLES, target="answer", prefix=""):
     test = EvaluationSet("x", 0, source or Source("examples", ("s",)), examples, examples, "test")
     style = "s" if target == "answer" else None
-    given = submission_of(test, target, style, examples, predictions, meteor=False)
-    return TaskPredictions(style, prefix, examples, given)
+    file = PredictionFile("", "x", {}, target, style, prefix, is_text=True, about_answers=False)
+    return task_predictions(file, test, predictions, meteor=False)
 
 
 def scores(predicted: TaskPredictions) -> dict[str, float]:
@@ -79,7 +80,8 @@ def test_baselines_look_for_what_is_given():
     asked = task(target="question").baselines()
     assert asked["most similar sentence"] == {"a": "An owl flew.", "b": "It was in 1905."}
     pairs = [Example("p", "who ?", ("it slept .",))]
-    assert task(target="question", examples=pairs).baselines() == {}
+    written = {"p": Prediction("p", "who ?")}
+    assert task(predictions=written, target="question", examples=pairs).baselines() == {}
 
 
 def test_ranker_and_classifier_are_scored_beside_their_baselines():

@@ -393,7 +393,10 @@ def score_set(
     results = SourceResults(test, files=files)
     for number, (system, of_system) in enumerate(groupby(files, attrgetter("system"))):
         given = list(of_system)
-        tasks = results.tasks[system] = [_read(file, test, folder, meteor) for file in given]
+        tasks = results.tasks[system] = [
+            task_predictions(file, test, read_predictions(folder / file.file), meteor)
+            for file in given
+        ]
         if given[0].is_text:
             results.systems[system] = [scores for task in tasks for scores in task.scores]
         if number == 0 and tasks[-1].submission.target == "answer":
@@ -402,47 +405,31 @@ def score_set(
     return results
 
 
-def _read(file: PredictionFile, test: EvaluationSet, folder: Path, meteor: bool) -> TaskPredictions:
-    """Returns the predictions of a file with their references."""
-    examples, known = file.examples(test), read_predictions(folder / file.file)
-    predictions = {example.id: known[example.id] for example in file.shown(test)}
-    submission = submission_of(test, file.target, file.style, examples, predictions, meteor)
-    return TaskPredictions(file.style, file.prefix, examples, submission)
-
-
-def submission_of(
-    test: EvaluationSet,
-    target: str,
-    style: str | None,
-    examples: Sequence[Example],
-    predictions: Mapping[str, Prediction],
-    meteor: bool,
-) -> Submission:
+def task_predictions(
+    file: PredictionFile, test: EvaluationSet, known: Mapping[str, Prediction], meteor: bool
+) -> TaskPredictions:
     """Returns the predictions of a task with their references.
 
     Args:
-        test: `EvaluationSet`. The test examples of the source.
-        target: str. `"answer"` or `"question"`.
-        style: str or None. Style of the reference answers; None for all.
-        examples: list of `Example`. The examples of the task.
-        predictions: dict. Predictions by id.
+        file: `PredictionFile`. The task.
+        test: `EvaluationSet`. The test examples.
+        known: dict. Predictions by id.
         meteor: bool. Whether METEOR is computed.
     """
-    source = test.source
-    if target == "question":
+    examples, source = file.examples(test), test.source
+    if file.target == "question":
         questions = question_references(test.all)
         asked = [example.id for example in examples if example.id in questions]
         references = {key: Reference(key, tuple(questions[key])) for key in asked}
     else:
-        references = {example.id: Reference.of(example, style) for example in examples}
-    squad = source.squad_scores
-    if squad is None and source.format in SQUAD_FORMATS:
-        squad = True
-    return Submission(
-        predictions,
+        references = {example.id: Reference.of(example, file.style) for example in examples}
+    by_squad = True if source.format in SQUAD_FORMATS else None
+    submission = Submission(
+        {example.id: known[example.id] for example in file.shown(test)},
         references,
         source.rules,
-        "question" if target == "question" else "answer",
+        "question" if file.target == "question" else "answer",
         meteor=meteor,
-        squad=squad,
+        squad=by_squad if source.squad_scores is None else source.squad_scores,
     )
+    return TaskPredictions(file.style, file.prefix, examples, submission)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tfmrc.data import Example
-from tfmrc.evaluation import Prediction
+from tfmrc.evaluation import Prediction, Report, mean_of_runs
 from tfmrc.experiments.reporting import add_baselines, new_report
 from tfmrc.experiments.scoring import (
     EvaluationSet,
@@ -18,7 +18,8 @@ from tfmrc.experiments.scoring import (
     score_set,
     task_predictions,
 )
-from tfmrc.experiments.settings import Evaluation, Source
+from tfmrc.experiments.settings import Evaluation, Source, from_mapping
+from tfmrc.experiments.steps.evaluate import verdict
 from tfmrc.predictors.task import Task
 
 EXAMPLES = [
@@ -155,3 +156,16 @@ def test_answers_are_scored_on_all_questions_and_questions_where_they_can_be_ask
         assert scores["answer_rouge_l"].size == 3
         assert scores["question_rouge_l"].size == len(asked)
     assert report.systems["x_human"]["question_duplication_rate"].size == len(asked)
+
+
+@pytest.mark.parametrize(("target", "reached"), [(0.5, True), (0.6, False)])
+def test_every_run_of_a_table_reaches_a_target(target, reached):
+    """The runs have exact matches of 0.5 and 1, their mean is 0.75."""
+    right = {**TEXTS, "b": Prediction("b", "1905", "s")}
+    runs = [task(predictions=predictions).scores[1] for predictions in (TEXTS, right)]
+    report = Report("x", dataset="own", split="test")
+    report.add("x", mean_of_runs(runs))
+    values = {"name": "x", "sources": [], "model": {"name": "SAN"}}
+    experiment = from_mapping({**values, "evaluation": {"targets": {"exact_match": target}}})
+    lines, met = verdict(experiment, [report])
+    assert met == reached and "0.500, 1.000" in lines[0]

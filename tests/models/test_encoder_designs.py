@@ -182,7 +182,7 @@ def test_each_word_has_the_vector_of_its_own_subwords(name):
         if output == "decoder":
             read, expected = PARTS, lambda b, words: questions.expected(model, b, words)
         else:
-            joint = model.reading == "joint"
+            joint = model.arguments.reading == "joint"
             read = [f"{GIVEN[output]}_{part}" if joint else part for part in PARTS]
 
             def expected(b, words, output=output):

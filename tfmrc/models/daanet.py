@@ -220,12 +220,8 @@ class DAANet(Model):
         self.tasks = tuple(task for task in TASKS if task in tasks)
         # Extended ids begin after the generable words; a table cannot generate more than it has.
         self.num_generable = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
-        self.context_attention = context_attention
-        self.keep_passage = keep_passage
         self.num_word_features = num_word_features
         self.encoder = layer_of(encoder)
-        self.encoder_use = encoder_use
-        self.reading = reading
 
         # === Parts, in an order that decides the seeds of their initial weights ===
         # Both tasks share these, unless an argument says otherwise:
@@ -283,7 +279,7 @@ class DAANet(Model):
         for text in ("passage", "question", "answer"):
             shapes |= {f"{text}_ids": (None,), f"{text}_characters": (None, None)}
         if self.encoder is not None:
-            for part in ENCODER_INPUTS[self.reading]:
+            for part in ENCODER_INPUTS[self.arguments.reading]:
                 shapes[part] = (None, 2 if part.endswith("pieces") else None)
         if self.num_word_features:
             names = [f"{text}_passage_features" for text in GIVEN.values()]
@@ -399,14 +395,14 @@ class DAANet(Model):
         features = inputs.get(f"{GIVEN[task]}_passage_features")
         if self.encoder is None:
             return self.embed(ids, characters, features)
-        if self.reading == "separate":
+        if self.arguments.reading == "separate":
             states, pieces = self.encoder(inputs["encoder_ids"]), inputs["passage_pieces"]
         else:
             given = GIVEN[task]
             states = self.encoder(inputs[f"{given}_encoder_ids"], inputs[f"{given}_segment_ids"])
             pieces = inputs[f"{given}_passage_pieces"]
         words = [self.encoder.words(states, pieces), self.character_embedding(characters)]
-        if self.encoder_use == "contextual":
+        if self.arguments.encoder_use == "contextual":
             words = [self.word_embedding(ids), *words]
         projected = self.passage_projection(ops.concatenate(words, axis=-1))  # [B, n, d]
         return self._enter(projected, features)
@@ -420,7 +416,7 @@ class DAANet(Model):
         encoder, ids = self.text_encoder[text][task], inputs[f"{text}_ids"]
         is_passage = text == "passage"
         # Read jointly or compared with what is given, the passage is another one for each task.
-        jointly = self.encoder is not None and self.reading == "joint"
+        jointly = self.encoder is not None and self.arguments.reading == "joint"
         own = task if is_passage and (jointly or self.num_word_features) else None
         name = text if own is None else f"{own}_{text}"
         if (text, own) not in encoded:
@@ -444,12 +440,12 @@ class DAANet(Model):
             encoded: a dict that keeps what both tasks read alike.
         """
         folded = passage = self._encode(task, "passage", inputs, encoded)
-        if self.context_attention:
+        if self.arguments.context_attention:
             given = self._encode(task, GIVEN[task], inputs, encoded)
             given_mask = ops.not_equal(inputs[f"{GIVEN[task]}_ids"], PAD)
             # daanet-07 (asking), daanet-08 (answering)
             _, folded = self.first_fold[task](passage, given, given_mask)  # [B, n, e]
-            if self.keep_passage:
+            if self.arguments.keep_passage:
                 folded = ops.concatenate([folded, passage, folded * passage], axis=-1)
         return {
             "folded": folded,  # [B, n, d], or 3d with `keep_passage`

@@ -243,12 +243,11 @@ class Masque(GenerationMixin, Model):
         self.has_decoder = decoder
         self.gold_ranker = ranker == "gold"
         self.combined_attention = combined_attention and bool(ranker)
-        self.num_word_features = num_word_features
         self.contextual_embedding = contextual_embedding
+        self.num_word_features = num_word_features
         self.reads_characters = contextual_reads(contextual_embedding) == "characters"
         self.encoder = layer_of(encoder)
         self.encoder_use = None if encoder is None else encoder_use
-        self.reading = reading
 
         # === Parts, in an order that decides the seeds of their initial weights ===
         embeds = self.encoder_use != "reader"  # else the encoder takes the place of the first parts
@@ -317,7 +316,7 @@ class Masque(GenerationMixin, Model):
             shapes["question_features"] = (None, features)
             shapes["passage_features"] = (passages, None, features)
         if self.encoder is not None:
-            shapes |= dict.fromkeys(ENCODER_INPUTS[self.reading], (None, None))
+            shapes |= dict.fromkeys(ENCODER_INPUTS[self.arguments.reading], (None, None))
             shapes["question_pieces"] = (None, 2)
             shapes["passage_pieces"] = (passages, None, 2)
         return symbolic_inputs(shapes)
@@ -485,7 +484,7 @@ class Masque(GenerationMixin, Model):
         """Returns the pretrained encoder's vectors of the same words."""
         encoder = self.encoder
         question = encoder(inputs["question_encoder_ids"])
-        if self.reading == "joint":
+        if self.arguments.reading == "joint":
             passages = encoder(inputs["encoder_ids"], inputs["segment_ids"])
         else:
             passages = encoder(inputs["passage_encoder_ids"])

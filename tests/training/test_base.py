@@ -90,7 +90,7 @@ def test_a_layer_in_half_precision_within_a_layer(policy):
     policies["answer_module/attention"] = policy
     model = models.SAN(**SMALL, dtype=policies)
     if policy != "mixed_float16":
-        with pytest.raises(ValueError, match=f"not trained.*Use dtype='mixed_{policy}'"):
+        with pytest.raises(ValueError, match=f"cannot be trained.*Use dtype='mixed_{policy}'"):
             training.compile_arguments(model, steps=10)
         model.trainable = False
     optimizer = training.compile_arguments(model, steps=10)["optimizer"]

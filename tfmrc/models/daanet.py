@@ -216,7 +216,7 @@ class DAANet(Model):
         dtype: str | keras.DTypePolicy | None = None,
     ):
         if not tasks or not set(tasks) <= set(TASKS):
-            raise ValueError(f"`tasks` holds some of {TASKS}. Received: tasks={tasks!r}")
+            raise ValueError(f"`tasks` must be among {TASKS}. Received: tasks={tasks!r}")
         self.tasks = tuple(task for task in TASKS if task in tasks)
         # Extended ids begin after the generable words; a table cannot generate more than it has.
         self.num_generable = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)

@@ -64,7 +64,7 @@ def set_trainable_flags(model: keras.Model, flags: Mapping[str, bool]) -> None:
     visit(model, "")
     if unknown:
         raise ValueError(
-            f"{type(model).__name__} has no layer of the frozen or thawed paths. "
+            f"{type(model).__name__} has no layers with some of these paths. "
             f"Received: trainable_flags={sorted(unknown)}"
         )
 

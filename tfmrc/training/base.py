@@ -158,7 +158,7 @@ def arguments_of(
     unknown = [name for name in names if name not in losses]
     if unknown:
         raise ValueError(
-            f"The training has losses for {', '.join(losses)}, and the model has other outputs. "
+            f"The training has losses for {', '.join(losses)}, and not for other outputs. "
             f"Received: outputs={names}"
         )
     selected = [name for name in losses if name in names]
@@ -187,8 +187,8 @@ def with_loss_scale(
     half = sorted({"float16", "bfloat16"} & {part.variable_dtype for part in trained})
     if half:  # in bfloat16 Adam's decay of 0.999 is 1, and its second moment stays 0
         raise ValueError(
-            f"Weights in {half[0]} are not trained, since an optimizer needs numbers that are too "
-            f"small for it. Use dtype='mixed_{half[0]}'. Received: dtype={half[0]!r}"
+            f"Weights in {half[0]} cannot be trained: updates need a higher precision. "
+            f"Use dtype='mixed_{half[0]}'. Received: dtype={half[0]!r}"
         )
     in_float16 = any(part.compute_dtype == "float16" for part in parts)
     return LossScale(optimizer) if in_float16 else optimizer

@@ -7,7 +7,7 @@ from .settings import (
     Source as Source,
     Split as Split,
     Training as Training,
-    Vocabulary as Vocabulary,
+    VocabularySettings as VocabularySettings,
     from_mapping as from_mapping,
     read_settings as read_settings,
     write_settings as write_settings,

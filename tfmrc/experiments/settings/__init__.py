@@ -11,7 +11,7 @@ from tfmrc.experiments.settings.experiment import (
     Source as Source,
     Split as Split,
     Training as Training,
-    Vocabulary as Vocabulary,
+    VocabularySettings as VocabularySettings,
 )
 from tfmrc.experiments.settings.files import (
     changed as changed,

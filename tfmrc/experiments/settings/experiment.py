@@ -129,7 +129,7 @@ class Split:
 
 
 @dataclass(frozen=True, config=STRICT)
-class Vocabulary:
+class VocabularySettings:
     """Words that get an embedding row of their own, counted on the training examples.
 
     Args:
@@ -330,7 +330,7 @@ class Experiment:
     seed: AffectsWeights[Seed] = 1
     imports: AffectsWeights[tuple[str, ...]] = ()
     split: Split = field(default_factory=Split)
-    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    vocabulary: VocabularySettings = field(default_factory=VocabularySettings)
     tagger: AffectsData[str | None] = None
     encoder: AffectsWeights[dict[str, Any]] = field(default_factory=dict)
     contextual: Contextual = field(default_factory=Contextual)

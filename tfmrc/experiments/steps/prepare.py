@@ -191,8 +191,8 @@ def _warnings(experiment: Experiment, sources: list[dict[str, Any]]) -> list[str
     answered = sum(facts.get("train", {}).get("answerable", 0) for facts in sources)
     if experiment.start_from is None and answered < FEW_ANSWERED:
         warnings.append(
-            f"Only {answered:,} training questions with an answer: see in the report of `tfmrc "
-            "evaluate` whether the model beats the baselines."
+            f"Only {answered:,} training questions with an answer: check in the report of `tfmrc "
+            "evaluate` that the model beats the baselines."
         )
     for source, facts in zip(experiment.sources, sources, strict=True):
         without_group = facts.get("train", {}).get("without_group", 0)

@@ -1,7 +1,6 @@
 from .batching.dataset import make_dataset as make_dataset, padding_share as padding_share
 from .batching.training_example import (
     TrainingExample as TrainingExample,
-    num_steps as num_steps,
     records as records,
 )
 from .example import Example as Example, Span as Span

@@ -139,14 +139,6 @@ class Account:
         errors, self._new = self._new, []
         yield from errors
 
-    def note(self, what: str) -> None:
-        """Counts a record that the reader's rules leave out or repair."""
-        self.notes[what] += 1
-
-    def leave_out(self, why: str) -> None:
-        """Counts a record that is not broken, and not used."""
-        self.left_out[why] += 1
-
     def take(self, other: "Account") -> None:
         """Adds the counts and errors of another account, that of an underlying stream."""
         self.skipped += other.skipped
@@ -222,7 +214,7 @@ class ExampleStream:
                     _check(example, account.location, account.labels, ids)
                 yield from account.new_errors()
                 if account.only_labelled and not example.is_labelled:
-                    account.leave_out(BLANK)
+                    account.left_out[BLANK] += 1
                 else:
                     account.used += 1
                     yield example
@@ -304,10 +296,8 @@ def open_to_write(path: str | PathLike) -> Iterator[IO[str]]:
     target = target if special else target.resolve()
     with nullcontext(target) if special else replacing(target) as written:
         with open(written, "wb") as raw:
+            file: Any = raw
             if target.name.endswith(".gz"):
-                with gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed:
-                    with io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as text:
-                        yield text
-            else:
-                with io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as text:
-                    yield text
+                file = gzip.GzipFile("", "wb", 9, raw, mtime=0)
+            with file, io.TextIOWrapper(file, encoding="utf-8", newline="\n") as text:
+                yield text

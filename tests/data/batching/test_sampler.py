@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from tfmrc.data import Example, TrainingExample, num_steps, records
+from tfmrc.data import Example, TrainingExample, records
 from tfmrc.data.batching.sampler import STEP, BatchSampler
 
 
@@ -136,9 +136,6 @@ def test_records_of_equal_buckets_keep_their_order():
 def test_steps_are_known_for_lists():
     assert make().num_steps == 13 and make(drop_remainder=True).num_steps == 12
     assert make(Stream(EXAMPLES)).num_steps is None
-    for drop_remainder, steps in ((False, 13), (True, 12)):
-        for kind in KINDS.values():
-            assert num_steps(kind(EXAMPLES), 8, ["a"], drop_remainder=drop_remainder) == steps
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))

@@ -1,7 +1,8 @@
 """Batches of examples for `model.fit`, as a `tf.data.Dataset`."""
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -65,7 +66,7 @@ def make_dataset(
 
     - ``repeat=True``: an infinite number of passes, each in its own order. A run that is resumed
       with ``start_step=n`` gets exactly the batches that an uninterrupted run gets after n steps.
-      Use it with ``steps_per_epoch`` (``num_steps`` counts the steps of a pass).
+      Use it with ``steps_per_epoch``; without ``repeat``, the cardinality is that of a pass.
     - ``repeat=False``: one pass per iteration over the dataset. With ``shuffle``, an iteration has
       the order of the n-th pass if n passes were read to their last batch before. Who looks at some
       batches, as Keras does before it trains several replicas, does not change the next pass.
@@ -192,8 +193,8 @@ class _Passes:
         """
         reuse_freed_memory()  # in each pass, since each makes the operation anew
         number, step = (self.finished, 0) if start_step is None else (0, start_step)
-        forever, of_pass = self.batches.forever, self.batches.of_pass
-        batches = of_pass(number) if start_step is None else forever(step)
+        single = start_step is None
+        batches = self.batches.of_pass(number) if single else self.batches.forever(step)
         batch = next(batches, None)
         while batch is not None:
             after = next(batches, None)
@@ -252,20 +253,14 @@ def strings(batch: Sequence[TrainingExample]) -> dict[str, Any]:
         if (found := example.span_of(answer)) is not None:
             span[row] = found.passage, found.start, found.end
     return {
-        "question": _bytes([record.example.question for record in batch]),
+        "question": np.array([record.example.question.encode() for record in batch], object),
         "passages": passages,
-        "style": _bytes([record.style for record in batch]),
-        "answer": _bytes([record.answer for record in batch]),
+        "style": np.array([record.style.encode() for record in batch], object),
+        "answer": np.array([record.answer.encode() for record in batch], object),
         "answerable": answerable,
         "relevance": relevance,
         "span": span,
     }
-
-
-def _bytes(texts: list[str]) -> np.ndarray:
-    column = np.empty([len(texts)], object)
-    column[:] = [text.encode() for text in texts]
-    return column
 
 
 def padding_share(dataset: tf.data.Dataset, steps: int | None = None) -> dict[str, float]:
@@ -293,20 +288,14 @@ def padding_share(dataset: tf.data.Dataset, steps: int | None = None) -> dict[st
     """
     if steps is None and dataset.cardinality() == tf.data.INFINITE_CARDINALITY:
         raise ValueError("An infinite dataset needs steps. Received: steps=None")
-    padded: dict[str, int] = {}
-    positions: dict[str, int] = {}
+    padded, positions = Counter[str](), Counter[str]()
     for x, *_ in dataset if steps is None else dataset.take(steps):
-        for name, ids in _sequences(x):
-            padded[name] = padded.get(name, 0) + int(np.sum(ids == 0))
-            positions[name] = positions.get(name, 0) + ids.size
+        for name in ("question_ids", "passage_ids", "target_ids"):
+            if name in x:
+                ids = np.asarray(x[name])
+                padded[name] += int(np.sum(ids == 0))
+                positions[name] += ids.size
     shares = {name: padded[name] / max(1, positions[name]) for name in positions}
-    source = [name for name in ("question_ids", "passage_ids") if name in positions]
-    total = sum(positions[name] for name in source)
-    shares["all"] = sum(padded[name] for name in source) / max(1, total)
+    source = positions["question_ids"] + positions["passage_ids"]
+    shares["all"] = (padded["question_ids"] + padded["passage_ids"]) / max(1, source)
     return shares
-
-
-def _sequences(x: Mapping[str, Any]) -> Iterator[tuple[str, np.ndarray]]:
-    for name in ("question_ids", "passage_ids", "target_ids"):
-        if name in x:
-            yield name, np.asarray(x[name])

@@ -70,12 +70,14 @@ class BatchSampler:
     @property
     def num_steps(self) -> int | None:
         """Number of batches per pass; None for a stream, whose length is unknown."""
-        return None if self._list is None else self._steps(len(self._list))
+        if self._list is None:
+            return None
+        steps, rest = divmod(len(self._list), self._batch_size)
+        return steps if self._drop_remainder else steps + (rest > 0)
 
     def of_pass(self, number: int, start: int = 0) -> Iterator[list[TrainingExample]]:
         """Yields the batches of a pass, beginning with batch ``start``."""
-        first = start // (self._size // self._batch_size)
-        start -= first * (self._size // self._batch_size)
+        first, start = divmod(start, self._size // self._batch_size)
         for index, window in self._windows(number, first):
             batches = self._cut(window, np.random.default_rng([self._seed, number, index]))
             yield from islice(batches, start, None)
@@ -98,10 +100,6 @@ class BatchSampler:
                 return
             start = max(0, start - count)
             number += 1
-
-    def _steps(self, count: int) -> int:
-        size = self._batch_size
-        return count // size if self._drop_remainder else -(-count // size)
 
     def _windows(self, number: int, first: int) -> Iterator[tuple[int, list[TrainingExample]]]:
         """Yields the index and the records of each window, beginning with window ``first``."""

@@ -83,23 +83,3 @@ def records(
                 yield TrainingExample(example, style, "")
             elif style in example.answers:
                 yield TrainingExample(example, style, example.answers[style][0])
-
-
-def num_steps(
-    examples: Examples, batch_size: int, styles: Sequence[str], *, drop_remainder: bool = False
-) -> int:
-    """Counts the batches of a pass. Reads the examples once.
-
-    Args:
-        examples: as for ``make_dataset``.
-        batch_size: int. Number of records per batch.
-        styles: sequence of str. The answer styles.
-        drop_remainder: bool. Whether to drop a last, smaller batch. Default: False.
-
-    Example:
-
-    >>> num_steps([Example("1", "Who?", ())] * 5, batch_size=2, styles=["qa"])
-    3
-    """
-    count = sum(1 for _ in records(examples() if callable(examples) else examples, styles))
-    return count // batch_size if drop_remainder else -(-count // batch_size)

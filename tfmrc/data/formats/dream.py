@@ -93,7 +93,7 @@ def _passages(turns: list[str], size: int, most: int, account: Account) -> tuple
         text += turn + "\n"
     result = windows(text, size, most, overlap=True, units=units)
     if len(result) == most and covered(text, result) < 1:
-        account.note(f"dialogues too long for {most} passages of {size} words")
+        account.notes[f"dialogues too long for {most} passages of {size} words"] += 1
     return tuple(text[start:end].strip() for start, end in result)
 
 

@@ -84,12 +84,16 @@ def read_msmarco(
             with account.checked():
                 example = _example(record, location, account)
                 if subset == "ANS" and not example.answerable:
-                    account.note("queries outside ANS")
+                    account.notes["queries outside ANS"] += 1
                 elif subset == "NLG" and "nlg" not in example.answers:
-                    account.note("queries outside NLG")
+                    account.notes["queries outside NLG"] += 1
                 else:
                     account.location = location
-                    yield _keep(example, styles)
+                    if set(example.answers) <= set(styles):
+                        yield example
+                    else:
+                        kept = {s: texts for s, texts in example.answers.items() if s in styles}
+                        yield replace(example, answers=kept)
 
     return ExampleStream(read, on_error)
 
@@ -125,7 +129,7 @@ def _passages(
         raise location.error("there is no passage", "passages")
     texts = tuple(location.text(passage, "passage_text", blank=True) for passage in passages)
     if not all(text.strip() for text in texts):
-        account.note("queries with blank passages")
+        account.notes["queries with blank passages"] += 1
     return texts, [passage.get("is_selected", -1) for passage in passages]
 
 
@@ -142,7 +146,7 @@ def _answers(
         if references:
             answers[style] = references
         if any(not t.strip() for t in texts):
-            account.note(f"queries with blank {style} answers")
+            account.notes[f"queries with blank {style} answers"] += 1
     if answers:
         return answers, True
     return {}, False if all(t.strip() == NO_ANSWER for t in given) else None
@@ -155,10 +159,3 @@ def _texts(record: Mapping[str, Any], field: str, location: RecordLocation) -> l
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise location.error(f"must be a list of strings. Received: {field}={short(value)}", field)
     return value
-
-
-def _keep(example: Example, styles: tuple[str, ...]) -> Example:
-    if all(style in styles for style in example.answers):
-        return example
-    selected = {style: texts for style, texts in example.answers.items() if style in styles}
-    return replace(example, answers=selected)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from os import PathLike
 from pathlib import Path
 
@@ -85,17 +86,34 @@ def read_narrativeqa(
 
     def read(account: Account) -> Iterator[Example]:
         counts: Counter[str] = Counter()
-        texts = _Summaries(summaries, "summary" + suffix, account)
+        most, column = None if nearest else num_passages, "summary" + suffix
+        with open_text(summaries, newline="") as file:
+            rows = csv_rows(file, summaries, ("document_id", column), account)
+            texts = {row["document_id"]: row for _, row in rows}
+
+        @cache
+        def passages_of(document: str) -> tuple[str, ...]:
+            where = RecordLocation(summaries, f"document {document!r}")
+            text = where.text(texts[document], column)
+            bounds = windows(text, passage_words, most, overlap=not nearest)
+            if len(bounds) == most and covered(text, bounds) < 1:
+                what = f"summaries too long for {most} passages of {passage_words} words"
+                account.notes[what] += 1
+            return tuple(text[start:end] for start, end in bounds)
+
         with open_text(qaps, newline="") as file:
             for location, row in csv_rows(file, qaps, ("document_id", "set", *columns), account):
                 if split is not None and row["set"] != split:
-                    account.note("questions of other splits")
+                    account.notes["questions of other splits"] += 1
                     continue
                 document = row["document_id"]
                 counts[document] += 1
                 with account.checked():
-                    most = None if nearest else num_passages
-                    passages = texts.passages(document, passage_words, most, location)
+                    if document not in texts:
+                        raise location.error(
+                            f"has no summary in {summaries}. Received: {document!r}", "document_id"
+                        )
+                    passages = passages_of(document)
                     if nearest:
                         question = location.text(row, columns[0])
                         chosen = nearest_passages(question, passages, num_passages)
@@ -129,38 +147,3 @@ def _example(
         answerable=True,
         group=row["document_id"],
     )
-
-
-class _Summaries:
-    """The summary of each document, and the passages of the latest one."""
-
-    def __init__(self, path: str | PathLike, column: str, account: Account) -> None:
-        self._path, self._column, self._account = path, column, account
-        self._texts: dict[str, str] = {}
-        self._latest: tuple[str | None, tuple[str, ...]] = (None, ())
-        self._cut: set[str] = set()
-        with open_text(path, newline="") as file:
-            for _, row in csv_rows(file, path, ("document_id", column), account):
-                document = row["document_id"]
-                self._texts[document] = row[column]
-
-    def passages(
-        self, document: str, size: int, most: int | None, location: RecordLocation
-    ) -> tuple[str, ...]:
-        """Returns the passages of a document's summary; all of them, without overlap, for None."""
-        if document == self._latest[0]:
-            return self._latest[1]
-        if document not in self._texts:
-            raise location.error(
-                f"has no summary in {self._path}. Received: {document!r}", "document_id"
-            )
-        text = RecordLocation(self._path, f"document {document!r}").text(
-            {self._column: self._texts[document]}, self._column
-        )
-        result = windows(text, size, most, overlap=most is not None)
-        whole = most is None or len(result) < most or covered(text, result) == 1
-        if not whole and document not in self._cut:
-            self._cut.add(document)
-            self._account.note(f"summaries too long for {most} passages of {size} words")
-        self._latest = (document, tuple(text[start:end] for start, end in result))
-        return self._latest[1]

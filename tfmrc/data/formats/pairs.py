@@ -71,7 +71,15 @@ def read_pairs(
             if not passage or not question:
                 raise location.error("one file has more lines than the other")
             with account.checked():
-                yield _example(f"{name}-{number}", passage, question, location)
+                texts = {"passage": passage, "question": question}
+                passage, question = (
+                    _ESCAPED.sub(
+                        lambda found: _MARKS[found.group().lower()],
+                        location.text(texts, field).strip(),
+                    )
+                    for field in texts
+                )
+                yield Example(f"{name}-{number}", question, (passage,), group=passage)
         if not number:
             raise RecordError("contains no line", path=passages, record="file")
 
@@ -85,14 +93,3 @@ def _lines(path: str | PathLike) -> Iterator[str]:
     """
     with open_text(path, newline="\n") as file:
         yield from file
-
-
-def _example(name: str, passage: str, question: str, location: RecordLocation) -> Example:
-    record = {"passage": passage, "question": question}
-    passage, question = (
-        _ESCAPED.sub(
-            lambda result: _MARKS[result.group().lower()], location.text(record, field).strip()
-        )
-        for field in ("passage", "question")
-    )
-    return Example(id=name, question=question, passages=(passage,), group=passage)

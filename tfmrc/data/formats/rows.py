@@ -88,7 +88,10 @@ def _value(row: Mapping[str, Any], field: str) -> Any:
 def _texts(value: Any, field: str, location: RecordLocation) -> list[str]:
     values = value if isinstance(value, list) else [value]
     if field == "answers":
-        values = [str(text) if _is_whole(text) else text for text in values]
+        values = [
+            str(text) if isinstance(text, Integral) and not isinstance(text, bool) else text
+            for text in values
+        ]
     if not all(isinstance(text, str) for text in values):
         raise location.error(
             f"must be a text or a list of texts{READ_FRAME}. Received: {short(value)}", field
@@ -150,7 +153,7 @@ def _answers(
     elif flag is not False and (texts or (flag is None and not row.keys().isdisjoint(ANSWERS))):
         flag = False if blank_answers == "none" else None
         if flag is False:
-            account.note("blank answers, read as no answer")
+            account.notes["blank answers, read as no answer"] += 1
     return found, starts, flag
 
 
@@ -229,12 +232,8 @@ def _span(
                 f"answer_start={short(start)}, text={short(text)}",
                 "answer_start",
             )
-        account.note("answers located, as their position was wrong")
+        account.notes["answers located, as their position was wrong"] += 1
     return Span(0, first, first + len(text))
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def whole(value: Any) -> int | None:

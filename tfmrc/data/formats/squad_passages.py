@@ -79,16 +79,17 @@ def squad_for_masque(
     def read(account: Account) -> Iterator[Example]:
         seen = set()
         try:
-            for group, questions in groupby(examples, key=lambda example: example.group):
+            for group, article in groupby(examples, key=lambda example: example.group):
                 if group in seen:
                     raise ValueError(
                         "The examples of an article must be consecutive. "
                         f"Received: group={group!r} in two separate runs"
                     )
                 seen.add(group)
-                article = _Article(list(questions), passage_words)
-                for example in article.examples:
-                    yield _surround(example, article, num_passages, seed, left_out_share, account)
+                questions = list(article)
+                passages = _passages(questions, passage_words)
+                for example in questions:
+                    yield _surround(example, passages, num_passages, seed, left_out_share, account)
         finally:
             if isinstance(examples, ExampleStream):
                 account.take(examples.account)
@@ -107,50 +108,49 @@ class _Passage:
         return self.paragraph[self.start : self.end]
 
 
-class _Article:
-    """An article's questions and the passages of its paragraphs."""
-
-    def __init__(self, examples: list[Example], passage_words: int) -> None:
-        self.examples = examples
-        self.passages: dict[str, list[_Passage]] = {}
-        for example in examples:
-            if len(example.passages) != 1 or example.group is None:
-                raise ValueError(
-                    "An example must have one passage, its paragraph, and a group, its article. "
-                    f"Received: {example!r}"
-                )
-            paragraph = example.passages[0]
-            if paragraph not in self.passages:
-                passages = windows(paragraph, passage_words) or [(0, len(paragraph))]
-                self.passages[paragraph] = [_Passage(paragraph, *bounds) for bounds in passages]
+def _passages(questions: list[Example], passage_words: int) -> dict[str, list[_Passage]]:
+    """Returns the passages of each paragraph of an article."""
+    result: dict[str, list[_Passage]] = {}
+    for example in questions:
+        if len(example.passages) != 1 or example.group is None:
+            raise ValueError(
+                "An example must have one passage, its paragraph, and a group, its article. "
+                f"Received: {example!r}"
+            )
+        paragraph = example.passages[0]
+        if paragraph not in result:
+            bounds = windows(paragraph, passage_words) or [(0, len(paragraph))]
+            result[paragraph] = [_Passage(paragraph, *each) for each in bounds]
+    return result
 
 
 def _surround(
     example: Example,
-    article: _Article,
+    passages: dict[str, list[_Passage]],
     num_passages: int,
     seed: int,
     left_out_share: float,
     account: Account,
 ) -> Example:
     rng = random.Random(hashlib.sha256(f"{seed}\t{example.id}".encode()).digest())
-    own = article.passages[example.passages[0]]
-    others = [p for text, ps in article.passages.items() if text != own[0].paragraph for p in ps]
+    own = passages[example.passages[0]]
+    others = [p for text, ps in passages.items() if text != own[0].paragraph for p in ps]
     leave_out = rng.random() < left_out_share and example.answerable is True and bool(others)
     if leave_out:
-        account.note("questions without their own paragraph, by left_out_share")
+        account.notes["questions without their own paragraph, by left_out_share"] += 1
         own = []
     elif len(own) > num_passages:
-        account.note(f"paragraphs of more than {num_passages} passages, whose end is left out")
+        what = f"paragraphs of more than {num_passages} passages, whose end is left out"
+        account.notes[what] += 1
         own = own[:num_passages]
     selected = own + rng.sample(others, min(len(others), num_passages - len(own)))
     rng.shuffle(selected)
     spans, relevant = _find(example, selected)
     lost = bool(example.answerable) and not any(relevant)
     if lost and not leave_out:
-        account.note("questions whose answer was left out with the end of its paragraph")
+        account.notes["questions whose answer was left out with the end of its paragraph"] += 1
     elif example.spans and not spans and not leave_out:
-        account.note("questions whose answer no passage contains whole")
+        account.notes["questions whose answer no passage contains whole"] += 1
     return replace(
         example,
         passages=tuple(passage.text for passage in selected),

@@ -163,7 +163,7 @@ def read_table(
                 values, blank = _canonical(row, fields, location), blank_answers or "unknown"
                 if PREDICTED <= row.keys() and "answers" not in columns:
                     if plain(row.get("error")) is not None:
-                        account.leave_out("not answered by `tfmrc predict`")
+                        account.left_out["not answered by `tfmrc predict`"] += 1
                         continue
                     values["answer_start"] = _predicted_start(row, values)
                     blank = blank_answers or "none"
@@ -238,9 +238,7 @@ def _delimiter(header: str) -> str:
     """Returns the character between the values of a CSV file, as its header shows it."""
     if re.fullmatch(r"sep=[\x01-\x7f]", header):  # a line for Excel
         return header[-1]
-    if "," not in header:
-        return next((mark for mark in ";\t" if mark in header), ",")
-    return ","
+    return next((mark for mark in ",;\t" if mark in header), ",")
 
 
 def _json(path: str | PathLike[str], account: Account, columns: Columns) -> Rows:
@@ -287,11 +285,6 @@ def _parquet(path: str | PathLike[str], account: Account, columns: Columns) -> R
         ) from error
 
 
-def _normalized(name: object) -> str:
-    """Returns the name of a column without the capitals and spaces of spreadsheets."""
-    return str(name).strip().lower()
-
-
 def _names(wanted: Any) -> list[str]:
     """Returns the names of a field's column or columns."""
     if wanted is None:
@@ -314,7 +307,8 @@ def _fields(
     The first row has all columns that are asked for; those that a later one lacks are blank.
     """
     names = list(row)
-    alike = {_normalized(name): name for name in reversed(names)}
+    # Spreadsheets add capitals and spaces to the names.
+    alike = {str(name).strip().lower(): name for name in reversed(names)}
     result: Fields = {}
     for field, known in NAMES.items():
         absent = [name for name in _names(columns.get(field)) if name not in row]

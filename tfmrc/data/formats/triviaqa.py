@@ -1,8 +1,7 @@
 """TriviaQA: questions with evidence documents."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -84,35 +83,57 @@ def read_triviaqa(
             f"needs the documents. Received: no folder {documents}", path=path, record="evidence"
         )
 
+    def examples(
+        record: Any, location: RecordLocation, account: Account
+    ) -> Iterator[tuple[str, Example]]:
+        """Yields the name and the example of each document of a question."""
+        key = location.text(record, "QuestionId")
+        location = RecordLocation(path, f"QuestionId {key!r}")
+        question = location.text(record, "Question")
+        answer, aliases = _answer(record, location)
+        files = [
+            (FOLDERS[field], location.text(document, "Filename"))
+            for field in DOCUMENTS[domain]
+            if field in record
+            for document in location.list(record, field)
+        ]
+        if not files:
+            account.notes["questions without documents"] += 1
+        names: set[str] = set()
+        for folder, name in files:
+            if name in names:
+                account.notes["documents that a question names twice"] += 1
+                continue
+            names.add(name)
+            document = _document(documents / folder, name)
+            if document is None:
+                account.notes["documents that are not in the folder"] += 1
+                continue
+            text = document.read_text(encoding="utf-8-sig", errors="replace")
+            bounds = windows(text, passage_words, 1)
+            if not bounds:
+                account.notes["documents without words"] += 1
+                continue
+            [(start, end)] = bounds
+            passage = text[start:end]
+            fields: dict[str, Any] = {"id": f"{key}--{name}", "question": question, "group": key}
+            if answer is not None:
+                span = _first(passage, aliases)
+                if span is None:
+                    account.notes["documents whose beginning contains no answer"] += 1
+                    continue
+                texts = dict.fromkeys([passage[span.start : span.end], answer])
+                fields |= {"answers": {style: tuple(texts)}, "spans": (span,)}
+                fields |= {"answerable": True, "relevance": (True,)}
+            yield name, location.example(passages=(passage,), **fields)
+
     def read(account: Account) -> Iterator[Example]:
         with open_binary(path) as file:
             for number, record in json_items(file, path, "Data", "question"):
-                try:
-                    question = _Question(record, RecordLocation(path, f"question {number}"))
-                    files = question.files(domain)
-                except RecordError as error:
-                    account.error(error)
-                    continue
-                if not files:
-                    account.note("questions without documents")
-                for index, (folder, name) in enumerate(files):
-                    if name in [other for _, other in files[:index]]:
-                        account.note("documents that a question names twice")
-                        continue
-                    document = _document(documents / folder, name)
-                    if document is None:
-                        account.note("documents that are not in the folder")
-                        continue
-                    text = document.read_text(encoding="utf-8-sig", errors="replace")
-                    try:
-                        example = question.example(name, text, style, passage_words, account)
-                    except ValueError as error:  # the texts are no valid Unicode
-                        account.error(question.location.error(str(error)))
-                        break
-                    if example is not None:
-                        account.location = RecordLocation(
-                            path, f"question {number}, document {name!r}"
-                        )
+                place = f"question {number}"
+                with account.checked():
+                    for name, example in examples(record, RecordLocation(path, place), account):
+                        account.location = RecordLocation(path, f"{place}, document {name!r}")
                         yield example
 
     return ExampleStream(read, on_error)
@@ -129,56 +150,16 @@ def _document(folder: Path, name: str) -> Path | None:
         return None
 
 
-class _Question:
-    """A question of the file with its answer and aliases."""
-
-    def __init__(self, record: Mapping[str, Any], location: RecordLocation) -> None:
-        self.id = location.text(record, "QuestionId")
-        self.location = RecordLocation(location.path, f"QuestionId {self.id!r}")
-        self.record = record
-        self.text = self.location.text(record, "Question")
-        self.answer: str | None = None
-        self.aliases: list[str] = []
-        if "Answer" in record:
-            self.answer = self.location.text(record["Answer"], "Value")
-            listed = self.location.list(record["Answer"], "Aliases")
-            if not all(isinstance(alias, str) for alias in listed):
-                raise self.location.error("must be a list of strings", "Aliases")
-            names = dict.fromkeys([self.answer, *listed])
-            self.aliases = [alias.strip() for alias in names if alias.strip()]
-
-    def files(self, domain: Domain) -> list[tuple[str, str]]:
-        """Returns the folder and the name of each document."""
-        return [
-            (FOLDERS[field], self.location.text(document, "Filename"))
-            for field in DOCUMENTS[domain]
-            if field in self.record
-            for document in self.location.list(self.record, field)
-        ]
-
-    def example(
-        self, name: str, text: str, style: str, size: int, account: Account
-    ) -> Example | None:
-        spans = windows(text, size, 1)
-        if not spans:
-            account.note("documents without words")
-            return None
-        [(start, end)] = spans
-        passage = text[start:end]
-        unanswered = Example(f"{self.id}--{name}", self.text, (passage,), group=self.id)
-        if self.answer is None:
-            return unanswered
-        span = _first(passage, self.aliases)
-        if span is None:
-            account.note("documents whose beginning contains no answer")
-            return None
-        return replace(
-            unanswered,
-            answers={style: tuple(dict.fromkeys([unanswered.span_text(span), self.answer]))},
-            answerable=True,
-            relevance=(True,),
-            spans=(span,),
-        )
+def _answer(record: Any, location: RecordLocation) -> tuple[str | None, list[str]]:
+    """Returns the official answer of a question, None in the test sets, and its aliases."""
+    if "Answer" not in record:
+        return None, []
+    answer = location.text(record["Answer"], "Value")
+    aliases = location.list(record["Answer"], "Aliases")
+    if not all(isinstance(alias, str) for alias in aliases):
+        raise location.error("must be a list of strings", "Aliases")
+    names = dict.fromkeys([answer, *aliases])
+    return answer, [alias.strip() for alias in names if alias.strip()]
 
 
 def _first(text: str, aliases: Sequence[str]) -> Span | None:

@@ -5,11 +5,14 @@ from dataclasses import replace
 
 from tfmrc.data.example import Example, Span
 
+BETA = 1.2
+"""Weight of recall in ROUGE-L."""
+
 
 def best_span(
-    words: Sequence[str], answer: Sequence[str], max_length: int = 60, beta: float = 1.2
+    words: Sequence[str], answer: Sequence[str], max_length: int = 60
 ) -> tuple[int, int, float]:
-    """Finds the span of words with the highest ROUGE-L against an answer.
+    """Finds the span of words with the highest ROUGE-L (beta 1.2) against an answer.
 
     For each first word, one pass gives the longest common subsequences of all ends.
 
@@ -17,7 +20,6 @@ def best_span(
         words: sequence of str. Words of the passage, in the form used for comparison.
         answer: sequence of str. Words of the answer.
         max_length: int. Largest number of words of a span. Default: 60.
-        beta: float. Weight of recall. Default: 1.2.
 
     Returns:
         The index of the first word, the index after the last word, and ROUGE-L; `(0, 0, 0.0)` if
@@ -39,7 +41,7 @@ def best_span(
         row = [0] * (len(answer) + 1)
         for end in range(first, min(first + max_length, len(words))):
             row = _next_row(row, words[end], answer)
-            score = _f(row[-1], end + 1 - first, len(answer), beta)
+            score = _f(row[-1], end + 1 - first, len(answer))
             if score > best[2]:
                 best = first, end + 1, score
     return best
@@ -88,8 +90,8 @@ def _next_row(row: list[int], word: str, wanted: Sequence[str]) -> list[int]:
     return built
 
 
-def _f(common: int, result: int, wanted: int, beta: float) -> float:
+def _f(common: int, result: int, wanted: int) -> float:
     if not common:
         return 0.0
     precision, recall = common / result, common / wanted
-    return (1 + beta**2) * precision * recall / (recall + beta**2 * precision)
+    return (1 + BETA**2) * precision * recall / (recall + BETA**2 * precision)

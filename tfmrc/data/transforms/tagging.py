@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -20,12 +21,11 @@ TagWords = Callable[[Sequence[Sequence[str]]], Iterable[Mapping[str, Sequence[st
 """Maps the words of several texts to `lemmas`, `pos` and `ner`, one string per word."""
 
 
-def spacy_tagger(model: str, processes: int = 1) -> tuple[str, TagWords]:
+def spacy_tagger(model: str) -> tuple[str, TagWords]:
     """Loads a spaCy pipeline as a tagger of pretokenized words.
 
     Args:
         model: str. Name of an installed pipeline such as `en_core_web_sm`.
-        processes: int. Number of parallel processes. Default: 1.
 
     Returns:
         The pipeline's name and version, and the tagger. A word without an entity has the type "-".
@@ -38,21 +38,20 @@ def spacy_tagger(model: str, processes: int = 1) -> tuple[str, TagWords]:
         import spacy
     pipeline = spacy.load(model)
     name = f"spacy {spacy.__version__} {model} {pipeline.meta.get('version', '')}".strip()
-    return name, words_tagger(pipeline, processes)
+    return name, words_tagger(pipeline)
 
 
-def words_tagger(pipeline: Any, processes: int = 1) -> TagWords:
+def words_tagger(pipeline: Any) -> TagWords:
     """Converts a spaCy `Language` object to a tagger of pretokenized words.
 
     Args:
         pipeline: spaCy `Language`.
-        processes: int. Number of parallel processes. Default: 1.
     """
     from spacy.tokens import Doc
 
     def tag(texts: Sequence[Sequence[str]]) -> Iterable[Mapping[str, Sequence[str]]]:
         docs = (Doc(pipeline.vocab, words=list(words)) for words in texts)
-        for doc in pipeline.pipe(docs, n_process=processes):
+        for doc in pipeline.pipe(docs):
             yield {
                 "lemmas": [word.lemma_ or word.lower_ for word in doc],
                 "pos": [word.tag_ or word.pos_ or "-" for word in doc],
@@ -187,11 +186,9 @@ class TagCache:
             kind: str. One of `KINDS`.
             texts: iterable of str. The texts to count. Default: None, all texts.
         """
-        counts: dict[str, int] = {}
-        for text in self._known if texts is None else texts:
-            for name in self._known[text][kind].split():
-                counts[name] = counts.get(name, 0) + 1
-        counts.pop("-", None)
+        tagged = [self._known[text][kind] for text in (self._known if texts is None else texts)]
+        counts = Counter(name for tags in tagged for name in tags.split())
+        del counts["-"]
         return sorted(counts, key=lambda name: (-counts[name], name))
 
     def annotate(

@@ -77,7 +77,8 @@ def _pieces(
     pieces = []
     for unit_start, unit_end in units:
         inner = [(unit_start, unit_end)]
-        if _count(starts, unit_start, unit_end) > size:
+        count = bisect_right(starts, unit_end - 1) - bisect_right(starts, unit_start - 1)
+        if count > size:
             part = sentences(text[unit_start:unit_end])
             inner = [(unit_start + start, unit_start + end) for start, end in part]
         for start, end in inner:
@@ -88,10 +89,6 @@ def _pieces(
                 a, b = (start, end) if whole else (spans[begin][0], spans[stop - 1][1])
                 pieces.append((a, b, stop - begin))
     return pieces
-
-
-def _count(starts: list[int], start: int, end: int) -> int:
-    return bisect_right(starts, end - 1) - bisect_right(starts, start - 1)
 
 
 def _choose(counts: list[int], size: int, most: int, overlap: bool) -> list[Interval]:

@@ -45,7 +45,7 @@ class Rows:
         for record in self.stream.records(self.account):
             if self.trained and isinstance(record, Example) and row_digest(record) in self.trained:
                 self.account.used -= 1
-                self.account.leave_out("a row of the training")
+                self.account.left_out["a row of the training"] += 1
             else:
                 yield record
 

@@ -124,7 +124,7 @@ WRONG = [
      lambda p: p.answer(**ASKED, num_return_sequences=2)),
     (ValueError, "`pasages` is unknown; did you mean `passages`?",
      lambda p: p.run("serving_default", {"question": [], "pasages": [], "style": []})),
-    (ValueError, "an option of sampling, .* give sampling=True too",
+    (ValueError, "no effect on a search: give sampling=True",
      lambda p: p.options(temperature=0.5)),
     (ValueError, "different num_passages: build .*Received: model=3, preprocessor=2",
      lambda p: Predictor(p.model, preprocessing.MasquePreprocessor(

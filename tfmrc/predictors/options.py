@@ -155,7 +155,8 @@ class ReaderOptions(_Options):
         num_return_sequences: int. Number of spans: the best one and its alternatives. Default: 1.
         max_length: int or None. Greatest number of subwords of an answer; None for the
             preprocessor's length. Default: None.
-        align_to_words: bool. Whether an answer consists of whole words. Default: True.
+        align_to_words: bool. Whether an answer consists of whole words. In scripts without spaces
+            (`tfmrc.text.words.unspaced`) a word ends with any subword. Default: True.
         handle_impossible_answer: bool. Whether the answer is `""` if "no answer" is more probable
             than every span. Default: False.
         min_probability: float or None. Smallest probability of a confident answer; below it

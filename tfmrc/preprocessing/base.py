@@ -13,6 +13,7 @@ from tfmrc.data.batching.training_example import Examples, examples_of
 from tfmrc.preprocessing.encoder_inputs import subwords_of
 from tfmrc.preprocessing.span_labels import check_spans, warn_of_unread
 from tfmrc.preprocessing.styles import Styles
+from tfmrc.text.layout import FlatTokens, cut_rows
 from tfmrc.text.pickling import Pickled
 from tfmrc.text.subwords.tokenizer import SubwordTokenizer
 from tfmrc.text.vocabulary import FILE_NAME, Vocabulary, WordRows
@@ -247,6 +248,11 @@ Received: pasage_length=9
         steps = tf.reshape(tf.cast(rotation, tf.int32) % count, shape)
         moved = first + (input_ids - first + steps) % count
         return tf.where(input_ids < first, input_ids, moved)
+
+    def cut_words(self, texts: tf.Tensor, length: int) -> FlatTokens:
+        """Returns the words of texts `[B]`, at most `length` of each."""
+        words = self.tokenizer.tokenize(texts)
+        return cut_rows(words, tf.fill([words.starts.nrows(tf.int32)], length))
 
     def detokenize(self, ids: tf.Tensor, source: Tensors) -> tuple[tf.Tensor, tf.Tensor]:
         """Converts extended ids to text and words.

@@ -9,9 +9,9 @@ from tfmrc.ops.ids import BOS, EOS, NUM_SPECIAL, PAD
 from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
 from tfmrc.preprocessing.encoder_inputs import subwords_of_tokens
 from tfmrc.preprocessing.source import copied_passage
+from tfmrc.preprocessing.targets import decoder_targets
 from tfmrc.preprocessing.word_features import NUM_WORD_FEATURES, spread_features, word_features
-from tfmrc.text.extended_ids import target_extended_ids
-from tfmrc.text.layout import FlatTokens, cut_rows, longest, spread, strings
+from tfmrc.text.layout import FlatTokens, longest, spread, strings
 from tfmrc.text.subwords.tokenizer import Subwords
 from tfmrc.text.vocabulary import Vocabulary
 from tfmrc.text.words.character_ids import character_ids
@@ -135,7 +135,7 @@ class DAANetPreprocessor(Preprocessor):
             passage); and `truncated` bool `[B]`: words of the passage were cut.
         """
         with tf.device(DEVICE):
-            tokens = self._tokens(strings("passage", passage), self.passage_length)
+            tokens = self.cut_words(strings("passage", passage), self.passage_length)
             result = copied_passage(
                 tokens, self.vocabulary, self.generation_vocabulary_size, self.passage_length
             )
@@ -173,7 +173,7 @@ class DAANetPreprocessor(Preprocessor):
 
         """
         with tf.device(DEVICE):
-            tokens = self._tokens(strings(name, text), self._length_of(name))
+            tokens = self.cut_words(strings(name, text), self._length_of(name))
             return self._read(tokens, name) | self._read_with_passage(tokens, name, source)
 
     def written(self, text: tf.Tensor, name: str, source: Tensors) -> Tensors:
@@ -189,19 +189,10 @@ class DAANetPreprocessor(Preprocessor):
             (`UNK` for a word that can be neither generated nor copied), then `EOS`.
         """
         with tf.device(DEVICE):
-            tokens = self._tokens(strings(name, text), self._length_of(name))
+            length = self._length_of(name)
+            tokens = self.cut_words(strings(name, text), length)
+            target_ids = decoder_targets(self, tokens, length, source)["target_ids"]  # [B, m]
             result = self._read(tokens, name) | self._read_with_passage(tokens, name, source)
-            shape = tuple(tf.unstack(tf.shape(result[f"{name}_ids"])))
-            extended_ids = target_extended_ids(
-                self.vocabulary.lookup(tokens.compared),
-                tokens.compared,
-                tokens.row,
-                source["extended_ids"],
-                source["compared"],
-                self.generation_vocabulary_size,
-            )
-            ends = tf.one_hot(tokens.lengths, shape[1], dtype=tf.int32) * EOS  # [B, m]
-            target_ids = spread(extended_ids, tokens.row, tokens.position, shape) + ends  # [B, m]
             return result | {f"{name}_target_ids": target_ids}
 
     def batch(self, records: Tensors) -> tuple[Tensors, Tensors, Tensors]:
@@ -241,10 +232,6 @@ class DAANetPreprocessor(Preprocessor):
 
     def _length_of(self, name: str) -> int:
         return getattr(self, f"{name}_length")
-
-    def _tokens(self, text: tf.Tensor, length: int) -> FlatTokens:
-        result = self.tokenizer.tokenize(text)
-        return cut_rows(result, tf.fill([result.starts.nrows(tf.int32)], length))
 
     def _read(self, tokens: FlatTokens, name: str) -> Tensors:
         """Ids and characters, one position further on, behind `BOS`."""

@@ -4,6 +4,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from tfmrc.preprocessing.source import SourceLayout
 from tfmrc.text.layout import FlatTokens, longest, spread
 from tfmrc.text.subwords.tokenizer import Subwords, SubwordTokenizer
 
@@ -44,6 +45,30 @@ def subwords_of_tokens(subwords: SubwordTokenizer, tokens: FlatTokens, length: i
         return spread(values, tokens.row, tokens.position, shape)
 
     return subwords.cut(rows(tokens.surface), rows(tf.cast(spaced(tokens), tf.int32)) > 0)
+
+
+def subwords_of_source(
+    subwords: SubwordTokenizer, source: SourceLayout, words: tf.Tensor, num_begin: int
+) -> tuple[Subwords, Subwords]:
+    """Cuts the words of B questions and of their B * K passages into subwords of an encoder.
+
+    Args:
+        subwords: `SubwordTokenizer`. The encoder's tokenizer.
+        source: `SourceLayout`. The layout of questions and passages.
+        words: string `[B, S]`. The surfaces of its words.
+        num_begin: int. Positions at the start of each passage that are not words.
+    """
+    spaces = source.spread(tf.cast(spaced(source.tokens), tf.int32)) > 0  # [B, S]
+    rows = source.num_examples * source.present.shape[1]
+
+    def of_passages(values: tf.Tensor) -> tf.Tensor:
+        inner = source.passage_part(values)[:, :, num_begin:]  # [B, K, L - num_begin]
+        return tf.reshape(inner, [rows, source.passage_size - num_begin])
+
+    return (
+        subwords.cut(source.question_part(words), source.question_part(spaces)),
+        subwords.cut(of_passages(words), of_passages(spaces)),
+    )
 
 
 def encoder_inputs(

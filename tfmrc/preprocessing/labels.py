@@ -7,10 +7,7 @@ UNKNOWN = -1
 
 
 def masque_labels(
-    present: tf.Tensor,
-    has_answer: tf.Tensor,
-    relevance: tf.Tensor,
-    answerable: tf.Tensor,
+    present: tf.Tensor, has_answer: tf.Tensor, relevance: tf.Tensor, answerable: tf.Tensor
 ) -> tuple[Tensors, Tensors]:
     """Returns the ranker and classifier labels, and the sample weights of all three losses.
 

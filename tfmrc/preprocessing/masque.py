@@ -12,7 +12,7 @@ from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
 from tfmrc.preprocessing.encoder_inputs import (
     READINGS_OF_PASSAGES,
     encoder_inputs_of_passages,
-    spaced,
+    subwords_of_source,
 )
 from tfmrc.preprocessing.labels import UNKNOWN, masque_labels
 from tfmrc.preprocessing.source import SourceLayout, lay_out
@@ -20,7 +20,6 @@ from tfmrc.preprocessing.targets import decoder_targets
 from tfmrc.preprocessing.word_features import NUM_WORD_FEATURES, word_features
 from tfmrc.text.extended_ids import source_extended_ids
 from tfmrc.text.layout import exactly, same_batch, strings
-from tfmrc.text.subwords.tokenizer import SubwordTokenizer
 from tfmrc.text.vocabulary import Vocabulary
 
 MODEL_INPUTS = ("question_ids", "passage_ids", "extended_ids", "style_ids")
@@ -183,7 +182,10 @@ class MasquePreprocessor(Preprocessor):
             surfaces = source.spread(source.tokens.surface)  # [B, S]
             read: Tensors = {}
             if self.subwords is not None:
-                read |= self._encoder_inputs(self.subwords, source, surfaces)
+                texts = subwords_of_source(self.subwords, source, surfaces, num_begin=1)
+                read |= encoder_inputs_of_passages(
+                    self.subwords, self.reading, *texts, source.present
+                )
             if self.characters:
                 read |= self._characters(source, surfaces)
             if self.word_features:
@@ -200,25 +202,6 @@ class MasquePreprocessor(Preprocessor):
                 "ends": source.spread(source.tokens.ends),
                 "truncated": source.truncated | dropped,
             }
-
-    def _encoder_inputs(
-        self, subwords: SubwordTokenizer, source: SourceLayout, words: tf.Tensor
-    ) -> Tensors:
-        spaces = source.spread(tf.cast(spaced(source.tokens), tf.int32)) > 0  # [B, S]
-        rows = source.num_examples * self.num_passages
-
-        def of_passages(values: tf.Tensor) -> tf.Tensor:
-            """`[B * K, L - 1]`: the words after `BOS`."""
-            inner = source.passage_part(values)[:, :, 1:]
-            return tf.reshape(inner, [rows, source.passage_size - 1])
-
-        return encoder_inputs_of_passages(
-            subwords,
-            self.reading,
-            subwords.cut(source.question_part(words), source.question_part(spaces)),
-            subwords.cut(of_passages(words), of_passages(spaces)),
-            source.present,
-        )
 
     def _characters(self, source: SourceLayout, words: tf.Tensor) -> Tensors:
         begins = source.present[:, :, None] & (tf.range(source.passage_size) == 0)  # [B, K, L]
@@ -249,15 +232,8 @@ class MasquePreprocessor(Preprocessor):
             With `characters` also `answer_characters` int32 `[B, T, 50]`, those of `answer_ids`.
         """
         with tf.device(DEVICE):
-            target = decoder_targets(
-                self.tokenizer,
-                self.vocabulary,
-                answer,
-                source["extended_ids"],
-                source["compared"],
-                self.answer_length,
-                self.generation_vocabulary_size,
-            )
+            tokens = self.cut_words(strings("answer", answer), self.answer_length)
+            target = decoder_targets(self, tokens, self.answer_length, source)
             words = target.pop("answer_words")
             if self.characters:
                 begins = tf.range(tf.shape(words)[1])[:, None] == 0  # [T, 1]

@@ -170,8 +170,7 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
             read["segment_ids"] = tf.zeros_like(read["encoder_ids"])
             read["passage_pieces"] = read.pop("pieces")
         else:
-            limits = tf.fill(tf.shape(answer), self.passage_length)
-            tokens = cut_rows(self.tokenizer.tokenize(answer), limits)
+            tokens = self.cut_words(answer, self.passage_length)
             given = subwords_of_tokens(subwords, tokens, self.passage_length)
             read = subwords.joint(given, passage)
         return {name: read[name] for name in ENCODER_INPUTS}
@@ -217,15 +216,8 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
             generated nor copied), then `EOS`; `PAD` after that in both.
         """
         with tf.device(DEVICE):
-            built = decoder_targets(
-                self.tokenizer,
-                self.vocabulary,
-                question,
-                source["extended_ids"],
-                source["compared"],
-                self.question_length,
-                self.generation_vocabulary_size,
-            )
+            tokens = self.cut_words(strings("question", question), self.question_length)
+            built = decoder_targets(self, tokens, self.question_length, source)
             return {"question_ids": built["answer_ids"], "target_ids": built["target_ids"]}
 
     def batch(self, records: Tensors) -> tuple[Tensors, Tensors, Tensors]:

@@ -6,7 +6,7 @@ import keras
 import tensorflow as tf
 
 from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
-from tfmrc.preprocessing.encoder_inputs import READINGS, encoder_inputs, spaced
+from tfmrc.preprocessing.encoder_inputs import READINGS, encoder_inputs, subwords_of_source
 from tfmrc.preprocessing.labels import mean_of_counted
 from tfmrc.preprocessing.source import lay_out
 from tfmrc.preprocessing.word_features import SHAPES, shape_features
@@ -207,13 +207,7 @@ class SANPreprocessor(Preprocessor):
                 result[f"{name}_ids"] = of_passage(table.lookup(tags))
             if self.subwords is not None:
                 words = source.spread(tokens.surface)  # [B, m + n]
-                spaces = source.spread(tf.cast(spaced(tokens), tf.int32)) > 0
-                texts = [
-                    self.subwords.cut(source.question_part(words), source.question_part(spaces)),
-                    self.subwords.cut(
-                        source.passage_part(words)[:, 0], source.passage_part(spaces)[:, 0]
-                    ),
-                ]
+                texts = subwords_of_source(self.subwords, source, words, num_begin=0)
                 for name, text in zip(("question", "passage"), texts, strict=True):
                     result[f"{name}_subwords"], result[f"{name}_counts"] = text
                 result |= encoder_inputs(self.subwords, self.reading, *texts)

@@ -140,9 +140,9 @@ def copied_passage(
     """Returns what a model reads and copies from, for one passage per example.
 
     Args:
-        tokens: the words of B passages that are kept.
-        vocabulary: the input ids.
-        generation_vocabulary_size: G.
+        tokens: `FlatTokens`. The words of B passages that are kept, N words.
+        vocabulary: `Vocabulary`. Maps words to input ids.
+        generation_vocabulary_size: int. G.
         length: int. Largest number of words of a passage.
 
     Returns:

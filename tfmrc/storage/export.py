@@ -96,9 +96,12 @@ def export_saved_model(
         except tf.errors.OpError as error:  # of TensorFlow's files, such as a full disk
             raise OSError(f"{path} cannot be written: {error.message}") from error
         request = predictor.warmup_request()
-        if request:
+        inputs = concrete["serving_default"].structured_input_signature[0]
+        if request is not None and set(request) != {spec.name for spec in inputs}:
+            request = None  # a user's own signature
+        if request is not None:
             write_warmup_requests(part, path.parent.name, [request])
-        write_model_card(part, path, predictor, options, concrete, metrics or {})
+        write_model_card(part, path, predictor, options, concrete, metrics or {}, request)
     return path
 
 

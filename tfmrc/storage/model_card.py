@@ -55,6 +55,7 @@ def write_model_card(
     options: Any,
     concrete: Mapping[str, Any],
     metrics: Mapping[str, Any],
+    request: Mapping[str, Any] | None,
 ) -> None:
     """Writes the model card and the metrics into `assets.extra` of a SavedModel.
 
@@ -67,6 +68,7 @@ def write_model_card(
         options: Options of the search.
         concrete: dict. The concrete functions of the signatures, by name.
         metrics: dict. Measured results of the model, any JSON value.
+        request: dict or None. An example of a request.
     """
     model, preprocessor = predictor.model, predictor.preprocessor
     signatures = {
@@ -97,7 +99,7 @@ def write_model_card(
         "signatures": {
             name: each for name, each in signatures.items() if name != "serving_default"
         },
-        "example_request": predictor.warmup_request(),
+        "example_request": request,
     }
     extra = folder / EXTRA
     extra.mkdir(exist_ok=True)

@@ -12,14 +12,7 @@ import keras
 import tensorflow as tf
 
 import tfmrc
-from tfmrc.models.folder import (
-    CONFIG,
-    WEIGHTS,
-    build,
-    class_and_config,
-    load_model,
-    optimizer_of,
-)
+from tfmrc.models.folder import CONFIG, WEIGHTS, build, class_and_config, load_model, optimizer_of
 from tfmrc.preprocessing import Preprocessor
 from tfmrc.storage.folders import check_target, new_folder
 from tfmrc.storage.manifest import verify_files

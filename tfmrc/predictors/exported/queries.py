@@ -70,10 +70,7 @@ def answer_query(
 
 
 def read_result(
-    outputs: Mapping[str, Any],
-    row: int,
-    num_passages: int | None = None,
-    answer: str | None = None,
+    outputs: Mapping[str, Any], row: int, num_passages: int | None = None, answer: str | None = None
 ) -> Any:
     """Returns one row of a signature's outputs as a `SpanAnswer` or `GeneratedText`.
 

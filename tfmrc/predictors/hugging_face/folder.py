@@ -9,11 +9,7 @@ import numpy as np
 from keras import ops
 
 from tfmrc.encoders import Encoder
-from tfmrc.encoders.hugging_face.config import (
-    config_of_encoder,
-    family_of_config,
-    is_transformers,
-)
+from tfmrc.encoders.hugging_face.config import config_of_encoder, family_of_config, is_transformers
 from tfmrc.encoders.hugging_face.families import FAMILIES
 from tfmrc.encoders.hugging_face.folder import load_layer, read_weights
 from tfmrc.encoders.hugging_face.tokenizer import (

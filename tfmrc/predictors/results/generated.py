@@ -136,12 +136,7 @@ class GeneratedText(Result):
 
     @classmethod
     def from_outputs(
-        cls,
-        outputs: Mapping[str, Any],
-        row: int,
-        *,
-        num_passages: int | None = None,
-        **fields: Any,
+        cls, outputs: Mapping[str, Any], row: int, *, num_passages: int | None = None, **fields: Any
     ) -> Self:
         """Returns one row of a signature's outputs: the best text, the others as alternatives.
 

@@ -9,9 +9,7 @@ __all__ = ["common_passage", "provenance"]
 
 
 def provenance(
-    ids: tf.Tensor,
-    parts: dict[str, tf.Tensor],
-    source: dict[str, tf.Tensor],
+    ids: tf.Tensor, parts: dict[str, tf.Tensor], source: dict[str, tf.Tensor]
 ) -> dict[str, tf.Tensor]:
     """Returns for every word its kind of source and, if it was copied, its position.
 

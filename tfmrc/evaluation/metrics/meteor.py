@@ -156,5 +156,6 @@ def _write(sink: IO[bytes], lines: Iterable[str]) -> None:
 @lru_cache(maxsize=1)
 def _engine() -> _Engine:
     jar = _jar()
-    assert jar is not None  # `unavailable` says so before
+    if jar is None:
+        raise RuntimeError(unavailable())
     return _Engine(jar)

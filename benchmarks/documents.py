@@ -41,7 +41,8 @@ def main() -> None:
         path = make_index(Path(folder), options.squad)
         with documents.load(path, model=options.model) as collection:
             print(recall(collection, questions))
-            sample = random.Random(options.seed).sample(questions, options.answered)
+            answered = [example for example in questions if example.answers]
+            sample = random.Random(options.seed).sample(answered, options.answered)
             print(answers(collection, sample, options.passages))
             print(without_paragraph(collection, sample[: options.removed], options.passages))
     print(f"{os.cpu_count()} cores, seed {options.seed}")

@@ -10,12 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from tests.data.builders import write
-from tfmrc.data import (
-    read_examples,
-    read_msmarco,
-    read_squad,
-    read_table,
-)
+from tfmrc.data import read_examples, read_msmarco, read_squad, read_table
 from tfmrc.data.batching.sampler import BatchSampler
 
 BOUND = 1_000_000

@@ -4,12 +4,7 @@ from collections import Counter
 
 import pytest
 
-from tfmrc.data import (
-    read_dream,
-    read_narrativeqa,
-    read_squad,
-    squad_for_masque,
-)
+from tfmrc.data import read_dream, read_narrativeqa, read_squad, squad_for_masque
 
 pytestmark = [pytest.mark.slow, pytest.mark.shared_data]
 

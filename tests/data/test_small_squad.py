@@ -47,6 +47,3 @@ def test_no_article_and_no_paragraph_is_in_both_files() -> None:
     train, test = (list(load_small_squad(split)) for split in SIZES)
     for part in ("group", "passages"):
         assert not {getattr(e, part) for e in train} & {getattr(e, part) for e in test}
-
-
-# === The program that makes the files ===

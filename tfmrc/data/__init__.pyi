@@ -1,8 +1,5 @@
 from .batching.dataset import make_dataset as make_dataset, padding_share as padding_share
-from .batching.training_example import (
-    TrainingExample as TrainingExample,
-    records as records,
-)
+from .batching.training_example import TrainingExample as TrainingExample, records as records
 from .example import Example as Example, Span as Span
 from .formats.corpus import load_corpus as load_corpus
 from .formats.detect import read_file as read_file

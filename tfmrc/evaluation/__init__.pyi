@@ -51,10 +51,7 @@ from .metrics.score import (
     mean_score as mean_score,
 )
 from .metrics.squad import normalize_squad as normalize_squad, score_squad as score_squad
-from .metrics.tokenizers import (
-    ScoringTokenizer as ScoringTokenizer,
-    get_tokenizer as get_tokenizer,
-)
+from .metrics.tokenizers import ScoringTokenizer as ScoringTokenizer, get_tokenizer as get_tokenizer
 from .plots.attribution import attribution_html as attribution_html
 from .plots.calibration import plot_calibration as plot_calibration
 from .plots.figures import (

@@ -3,7 +3,6 @@
 from collections import Counter
 from itertools import islice
 
-import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
@@ -117,13 +116,6 @@ def test_the_remainder_is_a_random_choice_not_the_longest():
 def test_without_shuffle_and_buckets_the_order_stays(source):
     result = ids(make(source(EXAMPLES), shuffle=False, bucket=False).of_pass(5))
     assert [n for batch in result for n in batch] == [e.id for e in EXAMPLES]
-
-
-def test_a_list_is_a_shuffled_stream():
-    order = np.arange(len(EXAMPLES))
-    np.random.default_rng([1, 3]).shuffle(order)
-    stream = make(Stream([EXAMPLES[index] for index in order]))
-    assert ids(make().of_pass(3)) == ids(stream.of_pass(3))
 
 
 def test_records_of_equal_buckets_keep_their_order():

@@ -55,10 +55,7 @@ def test_the_report_says_which_summaries_are_cut(read):
     assert stream.account.notes == {"summaries too long for 1 passages of 6 words": 2}
 
 
-CASES = {
-    "question": ("What burned?", "  "),
-    "document_id": ("d2,valid,What", "d9,valid,What"),
-}
+CASES = {"question": ("What burned?", "  "), "document_id": ("d2,valid,What", "d9,valid,What")}
 
 
 @pytest.mark.parametrize("field", CASES)

@@ -29,13 +29,6 @@ def test_v1_is_all_answerable(tmp_path):
     assert all(set(example.answers) == {"qa"} for example in read_squad(path, style="qa"))
 
 
-def test_answers_that_are_not_told(tmp_path):
-    content = squad("1.1")
-    content["data"][1]["paragraphs"][0]["qas"][0]["answers"] = []
-    last = list(read_squad(write(tmp_path / "a.json", content)))[-1]
-    assert (last.answerable, last.relevance, last.answers) == (None, None, {})
-
-
 def broken(change):
     content = squad()
     change(content["data"][0])

@@ -53,11 +53,7 @@ def test_web_reads_search_results_too(folder):
 
 @pytest.mark.parametrize(
     ("name", "web"),
-    [
-        ("web-train.json", True),
-        ("triviaqa_web_train.json", True),
-        ("wikipedia-dev.json", False),
-    ],
+    [("web-train.json", True), ("triviaqa_web_train.json", True), ("wikipedia-dev.json", False)],
 )
 def test_the_name_of_a_file_has_its_domain(folder, name, web):
     (folder / "qa").mkdir()

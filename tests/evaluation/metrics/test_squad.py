@@ -4,14 +4,7 @@ import string
 
 import pytest
 
-from tfmrc.evaluation import (
-    Prediction,
-    Reference,
-    Submission,
-    normalize_squad,
-    score,
-    score_squad,
-)
+from tfmrc.evaluation import Prediction, Reference, Submission, normalize_squad, score, score_squad
 
 
 def test_normal_form():

@@ -177,10 +177,7 @@ class _Passes:
     """The strings of the batches of each pass. A pass counts when its last batch is delivered."""
 
     def __init__(
-        self,
-        batches: BatchSampler,
-        rotation_seed: int | None,
-        annotate: Annotate | None,
+        self, batches: BatchSampler, rotation_seed: int | None, annotate: Annotate | None
     ) -> None:
         self.batches, self.rotation_seed, self.annotate = batches, rotation_seed, annotate
         self.finished = 0

@@ -8,13 +8,7 @@ from typing import Any
 from tfmrc.data.example import Example, Span
 from tfmrc.data.formats.json_stream import json_lines
 from tfmrc.data.formats.registry import register_format
-from tfmrc.data.stream import (
-    Account,
-    ExampleStream,
-    OnError,
-    open_binary,
-    open_to_write,
-)
+from tfmrc.data.stream import Account, ExampleStream, OnError, open_binary, open_to_write
 
 
 @register_format("examples")

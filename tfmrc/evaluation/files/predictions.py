@@ -5,7 +5,6 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Self
 
 from tfmrc.data.formats.fields import RecordLocation
@@ -51,18 +50,10 @@ class Prediction:
 
     def to_json(self) -> dict[str, Any]:
         """Returns a dictionary for one line, without empty fields."""
-        record = {
-            "id": self.id,
-            **({"error": self.error} if self.error else {"answer": self.answer}),
-        }
-        optional = {
-            "style": self.style,
-            "scores": dict(self.scores),
-            "provenance": [dict(word) for word in self.provenance],
-            "alternatives": list(self.alternatives),
-            "digest": self.digest,
-        }
-        return record | {name: value for name, value in optional.items() if value}
+        result = {"error": self.error} if self.error else {"answer": self.answer}
+        optional = ("style", "scores", "provenance", "alternatives", "digest")
+        values = {name: getattr(self, name) for name in optional}
+        return {"id": self.id, **result, **{n: value for n, value in values.items() if value}}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> "Prediction":
@@ -218,12 +209,7 @@ class PredictionWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _resume(self) -> None:

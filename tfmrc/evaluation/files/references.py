@@ -45,7 +45,7 @@ class Reference:
             example.question,
             example.query_type or "",
             example.answerable,
-            None if example.relevance is None else tuple(example.relevance),
+            example.relevance,
         )
 
 

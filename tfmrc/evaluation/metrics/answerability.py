@@ -52,10 +52,7 @@ class PrecisionRecallCurve:
 
 
 def precision_recall_curve(
-    predictions: Mapping[Any, float],
-    references: Mapping[Any, bool],
-    *,
-    missing: Missing = "error",
+    predictions: Mapping[Any, float], references: Mapping[Any, bool], *, missing: Missing = "error"
 ) -> PrecisionRecallCurve:
     """Computes the precision-recall curve of the answerable probability.
 

@@ -13,9 +13,7 @@ _TINY, _SMALL = 1e-15, 1e-9
 
 
 def rouge_l(
-    predictions: Mapping[Any, str],
-    references: Mapping[Any, Sequence[str]],
-    tokenisation: str,
+    predictions: Mapping[Any, str], references: Mapping[Any, Sequence[str]], tokenisation: str
 ) -> Score:
     """Computes ROUGE-L of tokenized text (words joined by one space), the mean over examples.
 

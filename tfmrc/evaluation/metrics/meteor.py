@@ -23,9 +23,7 @@ _TEST_LENGTH, _REFERENCE_LENGTH, _CHUNKS, _TEST_MATCHES, _REFERENCE_MATCHES = 0,
 
 
 def meteor(
-    predictions: Mapping[Any, str],
-    references: Mapping[Any, Sequence[str]],
-    tokenisation: str,
+    predictions: Mapping[Any, str], references: Mapping[Any, Sequence[str]], tokenisation: str
 ) -> Score:
     """Computes METEOR 1.5 (English, `-norm`) over the corpus; needs Java.
 

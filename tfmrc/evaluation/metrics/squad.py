@@ -208,9 +208,7 @@ def _f1(prediction: list[str], target: list[str], version: str) -> float:
 
 
 def _best(
-    scores: Mapping[Any, float],
-    possible: Mapping[Any, bool],
-    chances: Mapping[Any, float],
+    scores: Mapping[Any, float], possible: Mapping[Any, bool], chances: Mapping[Any, float]
 ) -> tuple[dict[Hashable, float], str]:
     """Returns per-question scores at the best threshold on the probability of no answer."""
     order = sorted(scores, key=lambda key: chances[key])

@@ -8,12 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tfmrc.evaluation.metrics.resampling import (
-    Interval,
-    PairedTest,
-    bootstrap,
-    paired_bootstrap,
-)
+from tfmrc.evaluation.metrics.resampling import Interval, PairedTest, bootstrap, paired_bootstrap
 from tfmrc.evaluation.metrics.score import Score, Scores, library_version
 from tfmrc.utils.files import read_json, write_text
 

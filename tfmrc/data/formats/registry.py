@@ -54,12 +54,10 @@ class Format:
             styles: sequence of str. Styles of the answers, the first one for readers of one style.
             **options: Options of the reader.
         """
-        given = {"style": styles[0], "styles": tuple(styles), **options}
-        parameters = inspect.signature(self.reader).parameters
-        for name in ("style", "styles"):
-            if name not in parameters:
-                del given[name]
-        return self.reader(path, **given | self.besides(path, options))
+        given = {"style": styles[0], "styles": tuple(styles)}
+        known = inspect.signature(self.reader).parameters.keys() & given
+        named = {name: given[name] for name in known}
+        return self.reader(path, **named | options | self.besides(path, options))
 
 
 _FORMATS: dict[str, Format] = {}

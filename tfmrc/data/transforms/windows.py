@@ -120,13 +120,8 @@ def _choose(counts: list[int], size: int, most: int, overlap: bool) -> list[Inte
     selected.append((0, reach(0)))
     while selected[-1][1] < total:
         first, end = selected[-1]
-        even = _nearest(before, step * len(selected))
+        target = step * len(selected)
+        even = min(range(len(before)), key=lambda index: abs(before[index] - target))
         first = min(max(first + 1, even, earliest[number - len(selected)]), end)
         selected.append((first, reach(first)))
     return selected
-
-
-def _nearest(numbers: list[int], value: float) -> int:
-    """Returns the index of the nearest number in a sorted list."""
-    index = bisect_right(numbers, value)
-    return index - (index > 0 and value - numbers[index - 1] <= numbers[index] - value)

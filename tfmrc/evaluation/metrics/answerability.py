@@ -76,9 +76,9 @@ def precision_recall_curve(
     >>> curve.best_threshold, round(curve.best_f1, 4)
     (0.6, 0.8)
     """
-    pairing = pair(predictions, references, missing=missing)
-    scores = np.array([float(predictions.get(key, -np.inf)) for key in pairing.ids])
-    truth = np.array([bool(references[key]) for key in pairing.ids])
+    ids, _ = pair(predictions, references, missing=missing)
+    scores = np.array([float(predictions.get(key, -np.inf)) for key in ids])
+    truth = np.array([bool(references[key]) for key in ids])
     if not truth.any():
         raise ValueError(
             "A precision-recall curve needs an answerable question. "
@@ -133,9 +133,9 @@ def score_answerability(
     (1.0, 'threshold 0.4, the best on these data')
     """
     curve = precision_recall_curve(predictions, references, missing=missing)
-    pairing = pair(predictions, references, missing=missing)
-    truth = {key: references[key] for key in pairing.ids}
-    given = {key: float(predictions.get(key, -np.inf)) for key in pairing.ids}
+    ids, counts = pair(predictions, references, missing=missing)
+    truth = {key: references[key] for key in ids}
+    given = {key: float(predictions.get(key, -np.inf)) for key in ids}
 
     def rows_at(limit: float, note: str = "") -> list[Score]:
         decided = {key: value >= limit for key, value in given.items()}
@@ -156,9 +156,9 @@ def score_answerability(
         scorer="area under the precision-recall curve",
         version=library_version(),
         tokenisation="none",
-        size=len(pairing.ids),
+        size=len(ids),
     )
-    return Scores("answerability", (*rows, area), pairing.counts)
+    return Scores("answerability", (*rows, area), counts)
 
 
 def decision_scores(

@@ -70,14 +70,18 @@ def score_answers(
     """
     options = get_rules(rules, tokenizer)
     check_texts(references)
-    answerable = [key for key, texts in references.items() if _has_answer(texts, options)]
+    answerable = [
+        key
+        for key, texts in references.items()
+        if len(texts) and not (options.no_answer and NO_ANSWER in texts)
+    ]
     # Where the decision to answer is scored, "No Answer Present." needs a prediction too; an empty
     # list of references needs none, as in MS MARCO's own sample.
     labelled = [key for key, texts in references.items() if texts or key in predictions]
     wanted = labelled if options.no_answer else answerable
-    pairing = pair(predictions, wanted, missing=missing, known=references.keys())
+    asked, counts = pair(predictions, wanted, missing=missing, known=references.keys())
     to_answer = set(answerable)
-    ids = [key for key in pairing.ids if key in to_answer]
+    ids = [key for key in asked if key in to_answer]
     abstained = {
         key for key in ids if options.no_answer and predictions.get(key, "").strip() == NO_ANSWER
     }
@@ -93,17 +97,13 @@ def score_answers(
     if options.no_answer:
         rows += decision_scores(
             {key: text.strip() not in ("", NO_ANSWER) for key, text in predictions.items()},
-            {key: key in to_answer for key in pairing.ids},
+            {key: key in to_answer for key in asked},
         )
-    counts = pairing.counts | {
+    counts |= {
         "unanswerable": len(references) - len(answerable),
         "abstained": len(abstained),
     }
     return Scores(f"{options.name} ({options.tokenisation})", tuple(rows), counts)
-
-
-def _has_answer(texts: Sequence[str], rules: Rules) -> bool:
-    return len(texts) > 0 and not (rules.no_answer and NO_ANSWER in texts)
 
 
 @register_metric(

@@ -40,13 +40,13 @@ def score_oracle(
     """
     check_texts(predictions, "predictions")
     check_texts(references)
-    pairing = pair(predictions, references, missing=missing)
+    ids, counts = pair(predictions, references, missing=missing)
     matches = {
         key: [
             best_match(text, references[key], key=key)
             for text in list(predictions.get(key, ()))[: max(k, default=1)] or [""]
         ]
-        for key in pairing.ids
+        for key in ids
     }
     rows = tuple(
         mean_score(
@@ -59,7 +59,7 @@ def score_oracle(
         for number in k
         for column, name, label in ((0, "exact_match", "Exact match"), (1, "f1", "F1"))
     )
-    return Scores("K-best oracle", rows, pairing.counts, table="Best of K answers")
+    return Scores("K-best oracle", rows, counts, table="Best of K answers")
 
 
 @register_metric(

@@ -1,23 +1,9 @@
 """Pairing of predictions and references by id; missing ones are counted or refused."""
 
 from collections.abc import Collection, Hashable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 Missing = Literal["error", "empty", "leave_out"]
-
-
-@dataclass(frozen=True)
-class Pairing:
-    """Ids to score, in the order of the references, and the ids that did not match."""
-
-    ids: tuple[Hashable, ...]
-    missing: tuple[Hashable, ...]
-    unused: tuple[Hashable, ...]
-
-    @property
-    def counts(self) -> dict[str, int]:
-        return {"missing": len(self.missing), "unused": len(self.unused)}
 
 
 def pair(
@@ -26,7 +12,7 @@ def pair(
     *,
     missing: Missing = "error",
     known: Collection[Hashable] = (),
-) -> Pairing:
+) -> tuple[list[Hashable], dict[str, int]]:
     """Matches the ids of predictions and references.
 
     Args:
@@ -38,10 +24,13 @@ def pair(
         known: list of `Hashable`. Further valid ids that are not scored (unanswerable questions).
             They are not "unused". Default: ().
 
+    Returns:
+        The ids to score, in the order of the references, and the counts of those that do not match.
+
     Raises:
         ValueError: If an id has no prediction under `"error"`.
     """
-    absent = tuple(key for key in references if key not in predictions)
+    absent = [key for key in references if key not in predictions]
     if absent and missing not in ("empty", "leave_out"):
         shown = ", ".join(repr(key) for key in absent[:5])
         rest = ", …" if len(absent) > 5 else ""
@@ -51,13 +40,8 @@ def pair(
             "`--missing leave_out`, in Python missing='empty'. "
             f"Received: {len(predictions)} predictions"
         )
-    dropped = set(absent) if missing == "leave_out" else set()
-    expected = set(references) | set(known)
-    return Pairing(
-        ids=tuple(key for key in references if key not in dropped),
-        missing=absent,
-        unused=tuple(key for key in predictions if key not in expected),
-    )
+    ids = [key for key in references if missing != "leave_out" or key in predictions]
+    return ids, {"missing": len(absent), "unused": len({*predictions} - {*references, *known})}
 
 
 def check_texts(texts: Mapping[Any, Any], name: str = "references") -> None:

@@ -42,10 +42,10 @@ def score_ranking(
     (0.5833, 0.5)
     """
     relevant = [key for key, labels in references.items() if any(labels)]
-    pairing = pair(predictions, relevant, missing=missing, known=references.keys())
+    ids, counts = pair(predictions, relevant, missing=missing, known=references.keys())
     precision: dict[Hashable, float] = {}
     reciprocal: dict[Hashable, float] = {}
-    for key in pairing.ids:
+    for key in ids:
         if key not in predictions:
             precision[key] = reciprocal[key] = 0.0
             continue
@@ -63,7 +63,7 @@ def score_ranking(
         mean_score(name, label, values, scorer="rank of relevant ones", tokenisation="none")
         for name, label, values in (("map", "MAP", precision), ("mrr", "MRR", reciprocal))
     )
-    counts = pairing.counts | {"without_relevant": len(references) - len(relevant)}
+    counts |= {"without_relevant": len(references) - len(relevant)}
     return Scores("ranking", rows, counts)
 
 

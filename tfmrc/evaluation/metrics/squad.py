@@ -117,18 +117,18 @@ def score_squad(
             "Probabilities of no answer belong to version='2.0'. Received: version='1.1'"
         )
     check_texts(references)
-    pairing = pair(predictions, references, missing=missing)
+    ids, counts = pair(predictions, references, missing=missing)
     raw = {
         key: best_match(predictions.get(key, ""), references[key], version, key, normalization)
-        for key in pairing.ids
+        for key in ids
     }
-    possible = {key: len(references[key]) > 0 for key in pairing.ids}
+    possible = {key: len(references[key]) > 0 for key in ids}
     chances = no_answer or {}
-    silent = {key for key in pairing.ids if no_answer and chances[key] > no_answer_threshold}
+    silent = {key for key in ids if no_answer and chances[key] > no_answer_threshold}
     final = {key: (float(not possible[key]),) * 2 if key in silent else raw[key] for key in raw}
     refused = {
         key: float(key in silent or not normalize_squad(predictions.get(key, ""), normalization))
-        for key in pairing.ids
+        for key in ids
     }
     exact = {key: both[0] for key, both in final.items()}
     overlap = {key: both[1] for key, both in final.items()}
@@ -157,7 +157,7 @@ def score_squad(
         )
         for name, label, values, note in table
     )
-    return Scores(f"SQuAD v{version}", rows, pairing.counts)
+    return Scores(f"SQuAD v{version}", rows, counts)
 
 
 def _version_2(

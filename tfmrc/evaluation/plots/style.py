@@ -15,8 +15,6 @@ COLOURS = ("#3b6fb6", "#d9822b", "#3a9a5b", "#a0509b", "#8a6d3b", "#666666")
 def save_figure(figure: "Figure", path: str | Path, title: str = "") -> list[Path]:
     """Writes a figure as `<path>.png` and `<path>.svg` (the same bytes for the same figure)."""
     from matplotlib import rc_context
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     base = Path(path)
     base = base.with_suffix("") if base.suffix in (".png", ".svg") else base
@@ -24,16 +22,9 @@ def save_figure(figure: "Figure", path: str | Path, title: str = "") -> list[Pat
     if title:
         figure.suptitle(title, parse_math=False)
     files = [base.with_name(base.name + ending) for ending in (".png", ".svg")]
-    # The layout is computed once; `savefig` computes it twice per file, each time with a drawing.
-    engine, dpi = figure.get_layout_engine(), figure.dpi
     with rc_context({"svg.hashsalt": "tfmrc"}):
-        figure.set_dpi(150)
-        if engine is not None:
-            engine.execute(figure)
-            figure.set_layout_engine("none")
-        FigureCanvasAgg(figure).print_png(files[0])
-        figure.set_dpi(dpi)
-        FigureCanvasSVG(figure).print_svg(files[1], metadata={"Date": None})
+        figure.savefig(files[0], dpi=150)
+        figure.savefig(files[1], metadata={"Date": None})
     return files
 
 

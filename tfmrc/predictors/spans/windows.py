@@ -13,6 +13,7 @@ BEST = {"answer": "answers", "start": "starts", "end": "ends", "passage": "answe
 """Outputs that describe the best span, and those of the K best spans that they are taken from."""
 
 
+PLACES = 512  # best places of a question whose texts are compared, and two more per passage
 #: What ends an answer without being part of it, where answers are compared.
 MARKS = r"[\s\p{Z}\p{Ps}\p{Pe}\p{Pi}\p{Pf}.,;:!?'\"…。、，．！？；：]"
 
@@ -160,6 +161,8 @@ def best_spans(
     the best of them: of each passage the best one counts, and passages add up. Time and memory are
     linear in the number of spans, but for the sorting.
 
+    Of each question the `PLACES` best places and two more per passage are compared.
+
     Args:
         texts: string `[R]`, UTF-8. All passages; passage k of question b is `b * N + k`.
         row: int32 `[W]`. The passage of each window.
@@ -180,6 +183,11 @@ def best_spans(
     row = tf.gather(row, window)  # [P]
 
     num_passages = tf.maximum(tf.size(texts) // num_questions, 1)
+    most = tf.maximum(PLACES + 2 * num_passages, 2 * count)
+    kept, _ = best_of_groups(score, row // num_passages, num_questions, most)  # [P'], then P
+    row, starts, ends, window, score = (
+        tf.gather(values, kept) for values in (row, starts, ends, window, score)
+    )  # [P] each
     question = row // num_passages  # [P]
     text = tf.strings.substr(tf.gather(texts, row), starts, ends - starts, unit="UTF8_CHAR")
     key, answer = tf.unique(

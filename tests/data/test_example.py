@@ -22,14 +22,6 @@ GOOD = Example(
 OTHER = replace(GOOD, id="2")
 
 
-def test_lists_become_tuples():
-    example = Example("1", "Who?", ["An owl."], {"qa": ["owl"]}, True, [True], [Span(0, 3, 6)])
-    assert example.passages == ("An owl.",)
-    assert example.answers == {"qa": ("owl",)}
-    assert example.relevance == (True,)
-    assert example.span_text(example.spans[0]) == "owl"
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -12,17 +12,11 @@ def test_a_missing_prediction_is_an_error_that_names_it():
         score_answers({"a": "the mill"}, REFERENCES)
 
 
-def test_missing_as_empty_is_scored_zero_and_counted():
-    scores = score_answers({"a": "the mill"}, REFERENCES, missing="empty")
-    assert scores["rouge_l"].value == 0.5
+@pytest.mark.parametrize(("missing", "value", "size"), [("empty", 0.5, 2), ("leave_out", 1.0, 1)])
+def test_a_missing_prediction_scores_zero_or_is_left_out_and_is_counted(missing, value, size):
+    scores = score_answers({"a": "the mill"}, REFERENCES, missing=missing)
+    assert (scores["rouge_l"].value, scores["rouge_l"].size) == (value, size)
     assert scores.counts["missing"] == 1
-    assert scores["rouge_l"].size == 2
-
-
-def test_missing_left_out_is_not_scored_but_counted():
-    scores = score_answers({"a": "the mill"}, REFERENCES, missing="leave_out")
-    assert scores["rouge_l"].value == 1.0
-    assert (scores["rouge_l"].size, scores.counts["missing"]) == (1, 1)
 
 
 def test_predictions_without_reference_are_counted():

@@ -190,10 +190,6 @@ def _checked(columns: Columns) -> Fields:
                 + suggestion(field, list(NAMES))
                 + f" Received: columns={columns!r}"
             )
-        if isinstance(columns[field], Mapping) and field != "answers":
-            raise ValueError(
-                f"Only `answers` has a column per style. Received: columns={columns!r}"
-            )
     return columns
 
 

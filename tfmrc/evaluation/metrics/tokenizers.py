@@ -106,14 +106,6 @@ class ScoringTokenizer:
         return self.split(text)
 
 
-def _english(text: str) -> list[str]:
-    return _words(_ENGLISH, text)
-
-
-def _unicode(text: str) -> list[str]:
-    return _words(_unicode_pattern(), unicodedata.normalize("NFC", text))
-
-
 def _words(pattern: re.Pattern[str], text: str) -> list[str]:
     """Cuts a text into words in time linear in its length.
 
@@ -212,8 +204,11 @@ def get_tokenizer(name: str) -> ScoringTokenizer:
         return _spacy()
     version = unicodedata.unidata_version
     tokenizers: dict[str, tuple[str, Callable[[str], list[str]]]] = {
-        "english": ("tfmrc english 1", _english),
-        "unicode": (f"tfmrc unicode 1 (Unicode {version}, NFC)", _unicode),
+        "english": ("tfmrc english 1", lambda text: _words(_ENGLISH, text)),
+        "unicode": (
+            f"tfmrc unicode 1 (Unicode {version}, NFC)",
+            lambda text: _words(_unicode_pattern(), unicodedata.normalize("NFC", text)),
+        ),
         "whitespace": ("white space", str.split),
     }
     return ScoringTokenizer(name, *tokenizers[name])

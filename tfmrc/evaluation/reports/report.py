@@ -103,20 +103,17 @@ class Report:
         self.tests[system, other] = {
             name: paired_bootstrap(first[name], row, samples=samples)
             for name, row in second.items()
-            if not self.tables[name] and name in first and _comparable(first[name], row)
+            if not self.tables[name] and name in first and _same_ids(first[name], row)
         }
 
     def to_json(self) -> dict[str, Any]:
         """Returns the content of `metrics.json`: fractions, and the paper's figures in its unit."""
+        facts = {"dataset": self.dataset, "split": self.split, "seed": self.seed}
         systems: dict[str, Any] = {}
         for system, rows in self.systems.items():
             scores = {}
             for name, row in rows.items():
-                record = row.to_json() | {
-                    "dataset": self.dataset,
-                    "split": self.split,
-                    "seed": self.seed,
-                }
+                record = row.to_json() | facts
                 interval = self.intervals.get((system, name))
                 if interval is not None:
                     names = ("low", "high", "level", "samples")
@@ -125,9 +122,7 @@ class Report:
             systems[system] = {"parts": self._parts[system], "scores": scores}
         return {
             "title": self.title,
-            "dataset": self.dataset,
-            "split": self.split,
-            "seed": self.seed,
+            **facts,
             "written": datetime.now(UTC).isoformat(timespec="seconds"),
             "versions": {"python": platform.python_version(), "library": library_version()},
             "details": dict(self.details),
@@ -223,14 +218,12 @@ class Report:
         return cells
 
     def _scorers(self, labels: Mapping[str, str]) -> list[str]:
-        lines: dict[str, list[str]] = {}
+        lines: dict[str, dict[str, None]] = {}  # ordered sets of labels
         for rows in self.systems.values():
             for name, row in rows.items():
                 text = f"{row.scorer} {row.version}, text: {row.tokenisation}"
                 text += f" ({row.note})" if row.note else ""
-                shown = lines.setdefault(text, [])
-                if labels[name] not in shown:
-                    shown.append(labels[name])
+                lines.setdefault(text, {})[labels[name]] = None
         return [f"- {', '.join(names)}: {text}" for text, names in lines.items()]
 
 
@@ -258,9 +251,7 @@ def _difference(test: PairedTest) -> str:
     return f"{100 * test.difference:+.2f} [{100 * test.low:+.2f}, {100 * test.high:+.2f}]"
 
 
-def _comparable(first: Score, second: Score) -> bool:
+def _same_ids(first: Score, second: Score) -> bool:
     """Returns True if both scores can be resampled together."""
     one, two = first.statistics, second.statistics
-    if one is None or two is None or not one.ids:
-        return False
-    return set(one.ids) == set(two.ids)
+    return one is not None and two is not None and set(one.ids) == set(two.ids) != set()

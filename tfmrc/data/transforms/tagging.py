@@ -118,10 +118,6 @@ class TagCache:
             write_text(path, json.dumps({"tagger": tagger}) + "\n")
         elif result != tagger:
             raise ValueError(f"{path} holds the tags of {result!r}. Received: tagger={tagger!r}")
-        else:
-            self._read()
-
-    def _read(self) -> None:
         # `splitlines` would also split at Unicode line separators within texts.
         _, *lines = self.path.read_bytes().split(b"\n")
         for line in lines:

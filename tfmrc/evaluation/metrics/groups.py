@@ -70,14 +70,12 @@ def score_by_group(score: Score, groups: Mapping[Any, str]) -> dict[str, Score]:
 
 @dataclass(frozen=True)
 class AnswerLength:
-    """Length in words of one kind of answers: mean, standard deviation, standard error, number."""
+    """Length in words of one kind of answers: the mean and its standard error."""
 
     style: str
     group: str
     mean: float
-    deviation: float
     error: float
-    size: int
 
 
 def answer_lengths(answers: Iterable[tuple[str, str, str]]) -> list[AnswerLength]:
@@ -102,7 +100,6 @@ def answer_lengths(answers: Iterable[tuple[str, str, str]]) -> list[AnswerLength
     rows = []
     for (style, group), counts in lengths.items():
         size = len(counts)
-        deviation = float(np.std(counts, ddof=1)) if size > 1 else 0.0
-        mean, error = float(np.mean(counts)), deviation / size**0.5
-        rows.append(AnswerLength(style, group, mean, deviation, error, size))
+        error = float(np.std(counts, ddof=1)) / size**0.5 if size > 1 else 0.0
+        rows.append(AnswerLength(style, group, float(np.mean(counts)), error))
     return rows

@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -126,55 +127,37 @@ def score_squad(
     chances = no_answer or {}
     silent = {key for key in ids if no_answer and chances[key] > no_answer_threshold}
     final = {key: (float(not possible[key]),) * 2 if key in silent else raw[key] for key in raw}
-    refused = {
-        key: float(key in silent or not normalize_squad(predictions.get(key, ""), normalization))
-        for key in ids
-    }
-    exact = {key: both[0] for key, both in final.items()}
-    overlap = {key: both[1] for key, both in final.items()}
-    table: list[tuple[str, str, dict[Hashable, float], str]] = [
-        ("exact_match", "Exact match", exact, ""),
-        ("f1", "F1", overlap, ""),
-    ]
-    if is_v2:
-        table += _version_2(exact, overlap, refused, possible)
-    for column, kind in ((0, "exact match"), (1, "F1")) if no_answer is not None else ():
-        # A text without words, such as "the", is wrong here where there is no answer.
-        values = {
-            key: both[column] if possible[key] or not predictions.get(key) else 0.0
-            for key, both in raw.items()
-        }
-        best, note = _best(values, possible, chances)
-        table.append((f"best_{kind.lower().replace(' ', '_')}", f"Best {kind}", best, note))
-    rows = tuple(
-        mean_score(
-            name,
-            label,
-            values,
-            scorer=f"SQuAD v{version} rules{' for all scripts' * (normalization == 'unicode')}",
-            tokenisation=_TOKENISATIONS[normalization],
-            note=note,
-        )
-        for name, label, values, note in table
+    exact, overlap = ({key: both[n] for key, both in final.items()} for n in (0, 1))
+    row = partial(
+        mean_score,
+        scorer=f"SQuAD v{version} rules{' for all scripts' * (normalization == 'unicode')}",
+        tokenisation=_TOKENISATIONS[normalization],
     )
-    return Scores(f"SQuAD v{version}", rows, counts)
-
-
-def _version_2(
-    exact: Mapping[Hashable, float],
-    overlap: Mapping[Hashable, float],
-    refused: Mapping[Hashable, float],
-    possible: Mapping[Hashable, bool],
-) -> list[tuple[str, str, dict[Hashable, float], str]]:
-    """Returns the scores of the questions with an answer, and of those without."""
-    yes = [key for key in exact if possible[key]]
-    no = [key for key in exact if not possible[key]]
-    return [
-        ("no_answer_accuracy", "Rightly refused", {k: exact[k] for k in no}, ""),
-        ("wrongly_refused", "Wrongly refused", {k: refused[k] for k in yes}, ""),
-        ("has_answer_exact_match", "Exact match, answerable", {k: exact[k] for k in yes}, ""),
-        ("has_answer_f1", "F1, answerable", {k: overlap[k] for k in yes}, ""),
-    ]
+    rows = [row("exact_match", "Exact match", exact), row("f1", "F1", overlap)]
+    if is_v2:
+        yes, no = ([key for key in ids if possible[key] == kind] for kind in (True, False))
+        refused = {
+            key: float(
+                key in silent or not normalize_squad(predictions.get(key, ""), normalization)
+            )
+            for key in yes
+        }
+        rows += [
+            row("no_answer_accuracy", "Rightly refused", {key: exact[key] for key in no}),
+            row("wrongly_refused", "Wrongly refused", refused),
+            row("has_answer_exact_match", "Exact match, answerable", {k: exact[k] for k in yes}),
+            row("has_answer_f1", "F1, answerable", {key: overlap[key] for key in yes}),
+        ]
+    if no_answer is not None:
+        for column, name, label in ((0, "exact_match", "exact match"), (1, "f1", "F1")):
+            # A text without words, such as "the", is wrong here where there is no answer.
+            values = {
+                key: both[column] if possible[key] or not predictions.get(key) else 0.0
+                for key, both in raw.items()
+            }
+            best, note = _best(values, possible, chances)
+            rows.append(row(f"best_{name}", f"Best {label}", best, note=note))
+    return Scores(f"SQuAD v{version}", tuple(rows), counts)
 
 
 def best_match(

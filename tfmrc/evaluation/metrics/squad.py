@@ -136,12 +136,8 @@ def score_squad(
     rows = [row("exact_match", "Exact match", exact), row("f1", "F1", overlap)]
     if is_v2:
         yes, no = ([key for key in ids if possible[key] == kind] for kind in (True, False))
-        refused = {
-            key: float(
-                key in silent or not normalize_squad(predictions.get(key, ""), normalization)
-            )
-            for key in yes
-        }
+        texts = {key: normalize_squad(predictions.get(key, ""), normalization) for key in yes}
+        refused = {key: float(key in silent or not text) for key, text in texts.items()}
         rows += [
             row("no_answer_accuracy", "Rightly refused", {key: exact[key] for key in no}),
             row("wrongly_refused", "Wrongly refused", refused),

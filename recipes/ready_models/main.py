@@ -1,8 +1,13 @@
-"""Makes the files of the ready reader: trains it, writes what differs from MiniLM, calibrates."""
+"""Makes a ready model: prepares questions, trains, writes what differs from MiniLM, calibrates.
+
+    python -m recipes.ready_models.main --data FOLDER
+
+The same command goes on where it was interrupted.
+"""
 
 import argparse
 import json
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +16,12 @@ import numpy as np
 from safetensors.numpy import save_file
 
 import tfmrc
+from recipes.ready_models import prepare
 from tfmrc import encoders, experiments, models
-from tfmrc.data import Example, read_squad
+from tfmrc.data import Example, read_examples
 from tfmrc.data.transforms.splits import draw_by_id
-from tfmrc.encoders.presets import packaged
-from tfmrc.experiments.examples.sources import splits
-from tfmrc.experiments.plan import Plan
+from tfmrc.evaluation import score_squad
+from tfmrc.predictors import Calibration
 from tfmrc.predictors.ready.reader import (
     CARD,
     DIFFERENCE,
@@ -29,9 +34,10 @@ from tfmrc.predictors.ready.reader import (
 from tfmrc.storage.parts import CALIBRATION
 from tfmrc.utils.files import sha256_of
 
-RECIPE = Path(__file__).with_name("config.yaml")
-BYTES = 3_900_000
+RECIPE = Path(__file__).with_name("reader.yaml")
+BYTES = 6_000_000
 SMALL = 64  # of a matrix of fewer rows or columns all values are written
+UNANSWERABLE = 0.13  # share of such questions on which probabilities are calibrated, as in SQuAD
 
 
 def difference_of(trained: keras.Model, start: keras.Model, limit: int) -> dict[str, np.ndarray]:
@@ -58,8 +64,8 @@ def difference_of(trained: keras.Model, start: keras.Model, limit: int) -> dict[
             result[path] = change.astype("float16")
         else:
             factors[path] = np.linalg.svd(matrix, full_matrices=False)
-    room = limit - sum(change.nbytes for change in result.values())
-    for path, rank in ranks(factors, room).items():
+    free = limit - sum(change.nbytes for change in result.values())
+    for path, rank in ranks(factors, free).items():
         left, values, right = factors[path]
         root = np.sqrt(values[:rank])
         result[path + LEFT] = (left[:, :rank] * root).astype("float16")
@@ -67,7 +73,7 @@ def difference_of(trained: keras.Model, start: keras.Model, limit: int) -> dict[
     return result
 
 
-def ranks(factors: dict[str, Any], room: int) -> dict[str, int]:
+def ranks(factors: dict[str, Any], free: int) -> dict[str, int]:
     """Returns the rank of each matrix: singular values by their square per byte, while they fit."""
     gains = []
     for path, (left, values, right) in factors.items():
@@ -75,9 +81,9 @@ def ranks(factors: dict[str, Any], room: int) -> dict[str, int]:
         gains += [(float(value) ** 2 / size, size, path) for value in values]
     chosen = dict.fromkeys(factors, 0)
     for _, size, path in sorted(gains, reverse=True):
-        if size <= room:
+        if size <= free:
             chosen[path] += 1
-            room -= size
+            free -= size
     return chosen
 
 
@@ -103,56 +109,65 @@ def write(run: Path, data: Path) -> None:
     card = {
         "sha256": {
             "difference": sha256_of(FILES / DIFFERENCE),
-            "minilm": sha256_of(packaged("minilm")[0] / "model.safetensors"),
             "recipe": sha256_of(RECIPE),
-            "squad/train.json": sha256_of(data / "squad" / "train.json"),
+            **{name: sha256_of(data / name) for name in prepare.SOURCES},
         },
         "preprocessor": {name: config[name] for name in sizes if name in config},
     }
     (FILES / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
 
 
-def calibrate(data: Path) -> None:
-    """Calibrates the reader as it is shipped, on the articles held out of its training."""
-    (FILES / CALIBRATION).unlink(missing_ok=True)
-    predictor = load_ready()
-    # Not one article's many unanswerable questions: the share that they have in the whole file.
-    questions = mixed(held_out(data), share_unanswerable(data))
-    # No threshold: 90 percent precision would leave hardly any answer.
-    print(predictor.calibrate(questions, precision=None).markdown())
-    calibration = json.dumps(predictor.calibration.to_json(), indent=2)
-    (FILES / CALIBRATION).write_text(calibration + "\n", encoding="utf-8")
+def held_out(prepared: Path) -> list[Example]:
+    """Returns the questions that no model is trained on."""
+    ids = {*(prepared / "ids" / "validation.txt").read_text(encoding="utf-8").split("\n")}
+    return [example for example in read_examples(prepared / "train.jsonl") if example.id in ids]
 
 
-def held_out(data: Path) -> list[Example]:
-    """Returns the questions of the articles that the reader is not trained on."""
-    plan = Plan(experiments.read_settings(RECIPE), Path("runs/ready_reader"), data=data)
-    return list(splits(plan)[0].held_out)
-
-
-def share_unanswerable(data: Path) -> float:
-    """Returns the share of the questions of the whole training file that have no answer."""
-    answerable = [e.answerable for e in read_squad(data / "squad" / "train.json")]
-    return answerable.count(False) / len(answerable)
-
-
-def mixed(examples: Sequence[Example], share: float) -> list[Example]:
+def mixed(examples: list[Example], share: float) -> list[Example]:
     """Returns as many examples as possible, drawn by id, of which `share` have no answer."""
-    parts = [[(e.id, e) for e in examples if (e.answerable is False) == none] for none in (0, 1)]
+    parts = [[(e.id, e) for e in examples if bool(e.answers) != none] for none in (False, True)]
     total = min(len(parts[0]) / (1 - share), len(parts[1]) / share)
     limits = (round(total * (1 - share)), round(total * share))
     return [e for part, n in zip(parts, limits, strict=True) for e in draw_by_id(part, n)]
 
 
+def calibrate(prepared: Path) -> None:
+    """Calibrates the reader as it is shipped, and chooses the threshold of a confident answer.
+
+    The threshold gives the best F1 by SQuAD 2.0's rules on as many questions with an answer as
+    without one.
+    """
+    (FILES / CALIBRATION).unlink(missing_ok=True)
+    predictor, examples = load_ready(), held_out(prepared)
+    print(predictor.calibrate(mixed(examples, UNANSWERABLE), precision=None).markdown())
+    balanced = mixed(examples, 0.5)
+    known = {e.id: e.answers.get("span", ()) for e in balanced}
+    results = dict(zip(known, predictor.predict(balanced), strict=True))
+    texts = {key: result.text for key, result in results.items()}
+    f1 = score_squad(texts, known, version="2.0")["f1"].per_example or {}
+    order = sorted(known, key=lambda key: -float(results[key].probability))
+    # Answering one question more gains its F1, and loses 1 if it has no answer.
+    gains = np.cumsum([f1[key] - (not known[key]) for key in order])
+    threshold = float(results[order[int(np.argmax(gains))]].probability)
+    fitted: Calibration = replace(predictor.calibration, threshold=threshold)
+    text = json.dumps(fitted.to_json(), indent=2)
+    (FILES / CALIBRATION).write_text(text + "\n", encoding="utf-8")
+    print(text)
+
+
 def main() -> None:
-    """Trains the reader, unless it is trained, and writes its files."""
+    """Makes the ready reader."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="the folder of squad/train.json")
-    parser.add_argument("--run", type=Path, default=Path("runs/ready_reader"))
+    parser.add_argument("--data", type=Path, required=True, help="the folder of squad and reading")
+    parser.add_argument("--work", type=Path, default=Path("runs/ready_models"))
     options = parser.parse_args()
-    experiments.train(experiments.read_settings(RECIPE), options.data, options.run)
-    write(options.run, options.data)
-    calibrate(options.data)
+    prepared, run = options.work / "prepared", options.work / "reader"
+    if not (prepared / "ids").is_dir():
+        prepare.prepare(options.data, prepared)
+    settings = experiments.read_settings(RECIPE, f"split.ids={(prepared / 'ids').resolve()}")
+    experiments.train(settings, prepared, run)
+    write(run, options.data)
+    calibrate(prepared)
 
 
 if __name__ == "__main__":

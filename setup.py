@@ -28,41 +28,20 @@ RUNTIME = [
     "tensorflow-serving-api>=2.21,<2.22",
 ]
 # Encoders of SentencePiece's models and of TensorFlow Hub.
-ENCODERS = [
-    "sentencepiece>=0.2.1",
-    "tensorflow-hub>=0.16.1",
-]
+ENCODERS = ["sentencepiece>=0.2.1", "tensorflow-hub>=0.16.1"]
 # The tokeniser of MS MARCO's own script, and the peer of the tokeniser's benchmark.
-SPACY = [
-    "spacy>=3.8",
-]
+SPACY = ["spacy>=3.8"]
 # A reader as a model of MLflow: the part of MLflow that saves, loads and logs models.
-MLFLOW = [
-    "mlflow-skinny>=3",
-    "pandas>=2.2",
-]
+MLFLOW = ["mlflow-skinny>=3", "pandas>=2.2"]
 # A reader as a component of Haystack's pipelines.
-HAYSTACK = [
-    "haystack-ai>=2.10",
-]
+HAYSTACK = ["haystack-ai>=2.10"]
 # Tables in Excel's and in Parquet form; other tables need nothing.
-EXCEL = [
-    "openpyxl>=3.1",
-]
-PARQUET = [
-    "pyarrow>=17",
-]
+EXCEL = ["openpyxl>=3.1"]
+PARQUET = ["pyarrow>=17"]
 # `tfmrc predict --engine ray`: many files on many machines.
-RAY = [
-    "ray[data]>=2.60",
-]
+RAY = ["ray[data]>=2.60"]
 # An index of PDF, Word and HTML files, and of texts that are not UTF-8.
-DOCUMENTS = [
-    "charset-normalizer>=3.4",
-    "pypdfium2>=5",
-    "python-docx>=1.2",
-    "selectolax>=0.4",
-]
+DOCUMENTS = ["charset-normalizer>=3.4", "pypdfium2>=5", "python-docx>=1.2", "selectolax>=0.4"]
 # `tfmrc serve` and the clients.
 SERVE = [
     "grpcio>=1.70",

@@ -97,11 +97,7 @@ def step(batch):
     return loss.item()
 serve({"reading": read, "fine-tuning step": step})
 """
-SIDES = {
-    "tfmrc": COMMON + TFMRC,
-    "transformers": COMMON + TRANSFORMERS,
-    "before": COMMON + TFMRC,
-}
+SIDES = {"tfmrc": COMMON + TFMRC, "transformers": COMMON + TRANSFORMERS, "before": COMMON + TFMRC}
 WORKS = ("reading", "fine-tuning step")
 
 

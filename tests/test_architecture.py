@@ -191,7 +191,7 @@ def test_lock_files_pin_everything_by_hash_and_name_no_place() -> None:
 
 def test_setup_requirements_are_locked_and_explained() -> None:
     setup = (ROOT / "setup.py").read_text(encoding="utf-8")
-    names = [name.lower() for name in re.findall(r'^    "([\w-]+)>=', setup, re.MULTILINE)]
+    names = [name.lower() for name in re.findall(r'"([\w-]+)(?:\[\w+\])?>=', setup)]
     lock = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
     explained = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8").lower()
     # Not in the lock file: tested in environments of their own.

@@ -52,11 +52,7 @@ NONE = "no Python 3.11, 3.12 or 3.13 with the venv module was found"
         ("a/3.11=slow a/3.12=bad b/3.12=good b/3.13=good", "", "made by {}/b/python3.12\n"),
         ("a/3.12=slow a/3.11=bad b/3.11=slow", "", "made by {}/b/python3.11\n"),
         ("a/3.11=good b/3.12=slow", "b/3.12", "made by {}/b/python3.12\n"),
-        (
-            "a/3.11=good b/3.12=bad",
-            "b/3.12",
-            "PYTHON={}/b/python3.12 is not a Python 3.11, 3.",
-        ),
+        ("a/3.11=good b/3.12=bad", "b/3.12", "PYTHON={}/b/python3.12 is not a Python 3.11, 3."),
         ("a/3.11=bad", "", NONE),
     ],
     ids=["the first optimised one", "the first one", "the named one", "an unsuitable one", "none"],

@@ -57,7 +57,7 @@ def page() -> str:
     program = parser()
     [subparsers] = [a for a in program._actions if isinstance(a, argparse._SubParsersAction)]
     parts = [
-        "# Reference\n\nWritten by `python tools/reference.py` from the code.\n\n## Commands\n",
+        "# Reference\n\nWritten by `python tools/reference.py` from the code.\n\n## Commands\n"
     ]
     for command, _ in (pair for pairs in COMMANDS.values() for pair in pairs):
         name = command.__name__.rpartition(".")[2]

@@ -138,7 +138,7 @@ def _counts(run: Path) -> dict[str, str]:
         "Round trip": f"{counts['questions']:,} questions about {counts['passages']:,} passages; "
         f"the answers found agree by {100 * counts['exact_match']:.2f} (exact match) and "
         f"{100 * counts['f1']:.2f} (F1); {counts['kept']:,} kept, with {counts['agreement']} of "
-        f"{counts['threshold']:g} or more",
+        f"{counts['threshold']:g} or more"
     }
 
 

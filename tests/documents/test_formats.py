@@ -61,11 +61,7 @@ def blocks(content: bytes, name: str) -> list[tuple[int, str]]:
         ),
         ("a.htm", b"<title>Owls</title><p>One<br>Two", [(1, "Owls"), (0, "One"), (0, "Two")]),
         ("a.html", b"<h2><div>Owls</div></h2>", [(2, "Owls")]),
-        (
-            "a.html",
-            b'<meta charset="windows-1252"><p>caf\xe9 &lt;b&gt;',
-            [(0, "café <b>")],
-        ),
+        ("a.html", b'<meta charset="windows-1252"><p>caf\xe9 &lt;b&gt;', [(0, "café <b>")]),
         (
             "a.csv",
             b'title,text\nOwls,"An owl, flew."\n,One\n',
@@ -83,10 +79,7 @@ def blocks(content: bytes, name: str) -> list[tuple[int, str]]:
             pdf([OWLS, [("Then it fell.", 10, 700), ("- One", 10, 688)]]),
             [
                 (1, "Owls"),
-                (
-                    0,
-                    "An owl flew over the mill, which nobody had seen, and after which it slept.",
-                ),
+                (0, "An owl flew over the mill, which nobody had seen, and after which it slept."),
                 (0, "It slept."),
                 (2, "Mills"),
                 (0, "The mill stood on a hill and on Then it fell."),

@@ -6,11 +6,7 @@ from keras import Variable, ops
 
 from tests.layers.agreement import same_gradients
 from tests.reference import losses as reference
-from tfmrc.losses import (
-    SequenceNLL,
-    SmoothedBinaryCrossentropy,
-    SpanPositionNLL,
-)
+from tfmrc.losses import SequenceNLL, SmoothedBinaryCrossentropy, SpanPositionNLL
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.testing import gradients
 

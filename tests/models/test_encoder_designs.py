@@ -10,14 +10,7 @@ import pytest
 from keras import ops
 
 from tests.layers.weights import randomise, values
-from tests.models import (
-    duals,
-    encoded,
-    examples,
-    papers,
-    questions,
-    subwords,
-)
+from tests.models import duals, encoded, examples, papers, questions, subwords
 from tests.models.generation import (
     assert_scores_are_those_of_the_words,
     assert_steps_equal_teacher_forcing,

@@ -14,11 +14,7 @@ from tfmrc.data import Example
 from tfmrc.predictors import Calibration
 from tfmrc.predictors.hugging_face.folder import load_hugging_face
 
-MAKE = {
-    "SAN": san,
-    "Masque": make_predictor,
-    "ExtractiveReader": extractive_reader,
-}
+MAKE = {"SAN": san, "Masque": make_predictor, "ExtractiveReader": extractive_reader}
 PASSAGE = "Mt. Brannoch is 1,310.5 metres high."
 MAP = Calibration(slope=0.5, intercept=-1.0, threshold=0.9999)
 

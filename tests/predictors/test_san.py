@@ -10,11 +10,7 @@ import tensorflow as tf
 from tests.predictors.reader_reference import comparable
 from tests.predictors.small import SAN_OPTIONS, san
 from tests.running import eagerly
-from tests.serving.predictors import (
-    assert_batched_as_alone,
-    assert_same_outputs,
-    run_loader,
-)
+from tests.serving.predictors import assert_batched_as_alone, assert_same_outputs, run_loader
 from tests.trained import made_once
 from tfmrc import Predictor, cli, preprocessing, text
 from tfmrc.data import Example

@@ -14,9 +14,7 @@ def lists(source):
 def test_ids():
     # Generable: the, king, met (ids below 7). "queen" and "and" are known but must be copied.
     source = preprocessor().source(
-        ["Who met Ada, the Queen?"],
-        [["The queen Ada and K2", "ada MET the k2 and K2."]],
-        ["nlg"],
+        ["Who met Ada, the Queen?"], [["The queen Ada and K2", "ada MET the k2 and K2."]], ["nlg"]
     )
     result = lists(source)
     # who met ada , the queen ?

@@ -33,10 +33,7 @@ def test_exact_match_in_three_forms():
     preprocessor = built(lemmas=True)
     assert preprocessor.annotations == ("question_lemmas", "passage_lemmas")
     source = preprocessor.source(
-        QUESTIONS,
-        PASSAGES,
-        question_lemmas=lemmas(QUESTIONS),
-        passage_lemmas=lemmas(PASSAGES),
+        QUESTIONS, PASSAGES, question_lemmas=lemmas(QUESTIONS), passage_lemmas=lemmas(PASSAGES)
     )
     got = source["exact_match"].numpy()
     for row, (question, passage) in enumerate(zip(QUESTIONS, PASSAGES, strict=True)):

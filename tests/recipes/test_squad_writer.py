@@ -7,13 +7,7 @@ import pytest
 from recipes.dataset_sizes.squad_writer import write_squad
 from recipes.dataset_sizes.to_squad import main
 from tests.data.builders import marco_lines, squad, write
-from tfmrc.data import (
-    Example,
-    Span,
-    read_msmarco,
-    read_squad,
-    write_examples,
-)
+from tfmrc.data import Example, Span, read_msmarco, read_squad, write_examples
 
 
 def again(path, examples, **options):

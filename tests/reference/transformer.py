@@ -44,10 +44,7 @@ def encoder_block(
     attended = multi_head_attention(x, x, block["self_attention"], num_heads, seen)
     x = residual(attended, x, epsilon=epsilon, **block["self_attention_norm"])
     return residual(
-        feed_forward(x, block["feed_forward"]),
-        x,
-        epsilon=epsilon,
-        **block["feed_forward_norm"],
+        feed_forward(x, block["feed_forward"]), x, epsilon=epsilon, **block["feed_forward_norm"]
     )
 
 
@@ -77,8 +74,5 @@ def decoder_block(
         attended = multi_head_attention(x, memory, block[name], num_heads, seen)
         x = residual(attended, x, epsilon=epsilon, **block[f"{name}_norm"])
     return residual(
-        feed_forward(x, block["feed_forward"]),
-        x,
-        epsilon=epsilon,
-        **block["feed_forward_norm"],
+        feed_forward(x, block["feed_forward"]), x, epsilon=epsilon, **block["feed_forward_norm"]
     )

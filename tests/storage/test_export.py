@@ -7,12 +7,7 @@ import pytest
 import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
-from tests.serving.predictors import (
-    EXPORT_OPTIONS,
-    REQUEST,
-    STYLES,
-    make_predictor,
-)
+from tests.serving.predictors import EXPORT_OPTIONS, REQUEST, STYLES, make_predictor
 from tfmrc.storage.export import operations, python_operations
 from tfmrc.storage.warmup import read_warmup_requests
 

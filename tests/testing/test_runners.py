@@ -152,8 +152,7 @@ def test_a_right_model_passes():
 
 
 @pytest.mark.parametrize(
-    ("fault", "message"),
-    [("dead weight", "receives no gradient"), ("batch", "Example 0 alone")],
+    ("fault", "message"), [("dead weight", "receives no gradient"), ("batch", "Example 0 alone")]
 )
 def test_faults_of_a_model_are_found(fault, message):
     with pytest.raises(AssertionError, match=message):

@@ -62,8 +62,6 @@ writes (runs/NAME), MODEL an export, a run, the address of a served model, or
 `ready`, the reader of English that comes with tfmrc and answers without training.
 `tfmrc COMMAND --help` describes the flags and settings of a command."""
 
-__all__ = ["main", "parser"]
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command.

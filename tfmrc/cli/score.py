@@ -29,10 +29,7 @@ def add_options(parser: ArgumentParser) -> None:
         "msmarco, narrativeqa, qg, ...",
     )
     parser.add_argument(
-        "--metrics",
-        nargs="+",
-        metavar="NAME",
-        help="the metrics; default: all that apply",
+        "--metrics", nargs="+", metavar="NAME", help="the metrics; default: all that apply"
     )
     parser.add_argument("--style", help="the style of the answers, if there are several")
     parser.add_argument("--split", help="a split of NarrativeQA's references")

@@ -11,8 +11,6 @@ from tfmrc.ops.ids import BOS, EOS, PAD, UNK
 from tfmrc.ops.sizes import sizes
 from tfmrc.ops.typing import Tensor
 
-__all__ = ["beam_search"]
-
 _NEVER = -float("inf")
 
 

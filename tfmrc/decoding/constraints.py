@@ -9,8 +9,6 @@ from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.ops.sizes import sizes
 from tfmrc.ops.typing import Tensor
 
-__all__ = ["Step", "allowed_words", "without_repeated_ngrams"]
-
 #: `step(ids [B, W], cache, t) -> (log_p [B, W, V], cache)`.
 Step = Callable[[Tensor, Any, Tensor], tuple[Tensor, Any]]
 

@@ -10,8 +10,6 @@ from tfmrc.decoding.hypotheses import Hypotheses, finished_hypotheses
 from tfmrc.ops.ids import BOS, EOS, PAD, UNK
 from tfmrc.ops.typing import Tensor
 
-__all__ = ["greedy_search"]
-
 
 def greedy_search(
     step: Step,

@@ -8,8 +8,6 @@ from tfmrc.ops.ids import PAD
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.ops.typing import Tensor
 
-__all__ = ["Hypotheses", "length_penalised"]
-
 
 class Hypotheses(NamedTuple):
     """The `N` best word sequences of each of `B` examples, best first.

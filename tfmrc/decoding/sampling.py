@@ -13,8 +13,6 @@ from tfmrc.ops.ids import BOS, EOS, PAD, UNK
 from tfmrc.ops.sizes import sizes
 from tfmrc.ops.typing import Tensor
 
-__all__ = ["sample"]
-
 
 def sample(
     step: Step,

@@ -7,8 +7,6 @@ from tfmrc.documents.document import Passage
 from tfmrc.documents.passages import sentence_at
 from tfmrc.predictors.results.result import Result
 
-__all__ = ["DocumentAnswer", "cite"]
-
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
 
 

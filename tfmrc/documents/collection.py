@@ -9,8 +9,6 @@ from tfmrc.documents.store import DocumentStore, open_store
 from tfmrc.predictors.protocols import PredictorLike
 from tfmrc.utils.arguments import check_whole_numbers
 
-__all__ = ["NUM_PASSAGES", "DocumentCollection", "load"]
-
 NUM_PASSAGES = 10
 CANDIDATES = 20  # spans of a reader, of which those that overlap are left out
 

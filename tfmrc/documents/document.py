@@ -4,8 +4,6 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-__all__ = ["Block", "Document", "DocumentBuilder", "Passage"]
-
 
 @dataclass(frozen=True)
 class Block:

@@ -16,8 +16,6 @@ from tfmrc.utils.arguments import check_whole_numbers
 from tfmrc.utils.files import user_path
 from tfmrc.utils.progress import counted
 
-__all__ = ["IndexReport", "index"]
-
 READING = 1  # Changes with what is read from a file, which is then read again.
 LARGEST = 100_000_000  # bytes of a file
 SHOWN = 8  # endings of files of other forms that a report names
@@ -63,10 +61,7 @@ class IndexReport:
 
 
 def index(
-    folder: str | PathLike[str],
-    to: str | PathLike[str],
-    *,
-    passage_length: int = PASSAGE_LENGTH,
+    folder: str | PathLike[str], to: str | PathLike[str], *, passage_length: int = PASSAGE_LENGTH
 ) -> IndexReport:
     """Makes an index of a folder of documents, or brings one up to date.
 

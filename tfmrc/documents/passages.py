@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from tfmrc.data.transforms.sentences import sentences
 from tfmrc.documents.document import Block, Document, Passage
 
-__all__ = ["PASSAGE_LENGTH", "sentence_at", "split_document", "subword_count"]
-
 PASSAGE_LENGTH = 150
 """Subwords of a passage: those of the ready reader's window without the question."""
 

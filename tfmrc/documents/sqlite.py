@@ -7,11 +7,9 @@ is loaded after it.
 import os
 import sys
 
-__all__ = ["sqlite3"]
-
 _flags = sys.getdlopenflags()
 sys.setdlopenflags(_flags | getattr(os, "RTLD_DEEPBIND", 0))  # of Linux, and not needed elsewhere
 try:
-    import sqlite3
+    import sqlite3 as sqlite3
 finally:
     sys.setdlopenflags(_flags)

@@ -13,8 +13,6 @@ from tfmrc.documents.document import Document, Passage
 from tfmrc.documents.sqlite import sqlite3
 from tfmrc.utils.files import user_path
 
-__all__ = ["SQLiteStore"]
-
 APPLICATION, VERSION = 0x74666D72, 1  # of the file's header
 SECONDS = 10  # to wait for another process
 MOST_WORDS = 64  # of a question

@@ -8,8 +8,6 @@ from typing import Protocol
 from tfmrc.documents.document import Document, Passage
 from tfmrc.utils.arguments import suggestion
 
-__all__ = ["DocumentStore", "open_store"]
-
 GROUP = "tfmrc.document_stores"
 
 

@@ -18,8 +18,6 @@ from tfmrc.ops.attention import attend
 from tfmrc.ops.dropout import drop
 from tfmrc.ops.typing import Tensor
 
-__all__ = ["layer_norm", "supports", "transformer_layer"]
-
 # A layer of Keras or KerasHub, whose private names have no types.
 KerasHubLayer: TypeAlias = Any
 

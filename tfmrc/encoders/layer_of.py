@@ -4,8 +4,6 @@ from typing import Any
 
 import keras
 
-__all__ = ["layer_of"]
-
 
 def layer_of(encoder: Any) -> Any:
     """Returns the layer of an encoder that comes with its tokenizer, and any other value itself.

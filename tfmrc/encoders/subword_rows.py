@@ -13,8 +13,6 @@ from tfmrc.ops.shapes import flatten_leading, heads_to_rows, rows_to_heads
 from tfmrc.ops.sizes import sizes
 from tfmrc.ops.typing import Tensor
 
-__all__ = ["AllSubwords", "RealSubwords"]
-
 
 class AllSubwords:
     """A row for each position of a window, on every backend and with XLA.

@@ -13,8 +13,6 @@ import numpy as np
 
 from tfmrc.utils.optional import optional_import
 
-__all__ = ["read_state_dict"]
-
 STORAGES: dict[str, str | type] = {
     "DoubleStorage": "<f8",
     "FloatStorage": "<f4",

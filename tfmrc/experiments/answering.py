@@ -19,15 +19,6 @@ if TYPE_CHECKING:
     from tfmrc.predictors import Predictor
     from tfmrc.predictors.results.result import Result
 
-__all__ = [
-    "WINDOW",
-    "Asked",
-    "digest_of",
-    "prediction_of",
-    "predictions_of",
-    "write_answers",
-]
-
 WINDOW = 2048
 """Most examples that are held at once, batched by length and answered in their order."""
 SECONDS = 15  # a window that takes longer does not grow

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from tfmrc.predictors.base import Predictor
     from tfmrc.preprocessing.base import Preprocessor
 
-__all__ = ["Classes", "check_experiment", "find_model_class"]
-
 RESERVED = ("name", "preset")  # settings of `model` that are not arguments
 TAGS = ("lemmas", "pos_tags", "ner_tags")  # arguments of a preprocessor
 KERAS = ("dtype", "trainable")  # arguments that every Keras model takes

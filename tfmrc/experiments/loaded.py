@@ -19,8 +19,6 @@ from tfmrc.utils.files import sha256_of
 if TYPE_CHECKING:
     from tfmrc.predictors import Predictor
 
-__all__ = ["TFIDF", "Loaded", "ensemble_of", "open_model"]
-
 TFIDF = "tfidf"  # the ranker that is not a folder
 
 

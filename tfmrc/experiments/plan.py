@@ -13,8 +13,6 @@ from tfmrc.experiments.settings import Experiment, Grid, changed
 from tfmrc.utils.arguments import suggestion
 from tfmrc.utils.files import read_json, user_path
 
-__all__ = ["Plan", "is_grid", "members", "plan_of", "single_run", "trained_below"]
-
 
 @dataclass(frozen=True)
 class Plan:

@@ -4,8 +4,6 @@ from pathlib import Path
 
 from tfmrc.utils.arguments import suggestion
 
-__all__ = ["find_recipe", "recipe_name", "recipes_folder"]
-
 _HERE = Path(__file__).resolve().parents[1]
 
 

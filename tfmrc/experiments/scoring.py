@@ -216,10 +216,7 @@ def evaluation_sets(plan: Plan, known: Sequence[EvaluationSet] = ()) -> list[Eva
         known: list of `EvaluationSet`. Those of another run, which are reused if all settings of
             data and report are the same. Default: none.
     """
-    settings = {
-        **plan.experiment.affecting("data", "report"),
-        "only_asks": plan.classes.only_asks,
-    }
+    settings = {**plan.experiment.affecting("data", "report"), "only_asks": plan.classes.only_asks}
     if known and known[0].settings == settings:
         return list(known)
     sets, experiment, seen = [], plan.experiment, seen_rows(plan)

@@ -10,8 +10,6 @@ from tfmrc.evaluation import Prediction
 from tfmrc.experiments.answering import Asked, predictions_of
 from tfmrc.experiments.loaded import Loaded, open_model
 
-__all__ = ["COLUMNS", "Answerer", "columns_of"]
-
 COLUMNS = (
     "id", "answer", "probability", "is_confident", "answerable_probability", "passage", "start",
     "end", "truncated", "error",

@@ -12,8 +12,6 @@ from tfmrc.experiments.loaded import open_model
 from tfmrc.predictors import DecodingOptions, SpanAnswer
 from tfmrc.utils.arguments import check_whole_numbers
 
-__all__ = ["Reader"]
-
 
 @component
 class Reader:
@@ -95,9 +93,7 @@ class Reader:
         if kind is not None and not issubclass(kind, DecodingOptions):  # it finds spans
             options["num_return_sequences"] = count
         best = self._predictor.answer(
-            question=query,
-            passages=[document.content for document in held],
-            **options,
+            question=query, passages=[document.content for document in held], **options
         )
         answers = (best, *best.alternatives)[:count]
         return {"answers": [_extracted(query, answer, held) for answer in answers]}

@@ -23,8 +23,6 @@ import tfmrc
 from tfmrc.predictors import Predictor
 from tfmrc.utils.run_imports import run_imports
 
-__all__ = ["QuestionAnsweringModel", "log_model", "save_model"]
-
 MODEL = "model"
 CONFIG, IMPORTS = "model_config", "imports"  # MLflow's argument, and what is ours in it
 OURS = ("tfmrc", "keras", "__main__")  # packages that need no import, or cannot be imported
@@ -78,11 +76,7 @@ class QuestionAnsweringModel(PythonModel):
 
 
 def save_model(
-    model: Any,
-    path: str | PathLike[str],
-    *,
-    imports: Sequence[str] | None = None,
-    **options: Any,
+    model: Any, path: str | PathLike[str], *, imports: Sequence[str] | None = None, **options: Any
 ) -> None:
     """Saves a reader in MLflow's form.
 

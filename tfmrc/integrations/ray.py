@@ -31,8 +31,6 @@ from tfmrc.experiments.tables.reading import Reading, read_questions
 from tfmrc.integrations.batch import Answerer, columns_of
 from tfmrc.utils.batches import batches_of
 
-__all__ = ["predict"]
-
 SPARE_CPUS = 2  # for reading and writing, and for the rows that an earlier command has answered
 
 _TEXT, _NUMBER = pa.string(), pa.int64()

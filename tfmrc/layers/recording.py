@@ -9,8 +9,6 @@ import keras
 
 from tfmrc.ops.typing import Tensor
 
-__all__ = ["record", "recording", "symbols_found"]
-
 _found: ContextVar[dict[str, Any] | None] = ContextVar("found", default=None)
 
 

@@ -11,15 +11,6 @@ import keras
 from tfmrc.utils.files import check_links, read_json, user_path
 from tfmrc.utils.run_imports import run_imports
 
-__all__ = [
-    "CONFIG",
-    "WEIGHTS",
-    "build",
-    "class_and_config",
-    "load_model",
-    "optimizer_of",
-]
-
 CONFIG, WEIGHTS = "config.json", "model.weights.h5"
 PACKAGE = "tfmrc"
 ROOM = "tfmrc.models"

@@ -8,8 +8,6 @@ import keras
 
 from tfmrc.utils import keras_private
 
-__all__ = ["set_trainable_flags", "trainable_flags"]
-
 
 def trainable_flags(model: keras.Model) -> dict[str, bool]:
     """Returns `trainable` of every layer for which it differs from the layer that holds it.

@@ -9,8 +9,6 @@ import numpy as np
 
 from tfmrc.ops.masking import LOG_ZERO
 
-__all__ = ["predict_dataset"]
-
 
 def predict_dataset(
     model: keras.Model,

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["DAANET", "MASQUE", "MAXOUT_POINTER_QG", "SAN", "Preset"]
-
 
 @dataclass(frozen=True)
 class Preset:

@@ -9,8 +9,6 @@ from typing import Any, Protocol
 
 from tfmrc.decoding import Hypotheses
 
-__all__ = ["AnswerGenerator", "DualModel", "Generator", "ReaderModel", "SpanModel"]
-
 Tensors = Mapping[str, Any]
 
 

@@ -7,8 +7,6 @@ import numpy as np
 
 from tfmrc.ops.ids import UNK
 
-__all__ = ["check_replaced"]
-
 
 def check_replaced(model: keras.Model) -> None:
     """Raises a ValueError unless a model runs with the `build_*` methods that a class overrides.

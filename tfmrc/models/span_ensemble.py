@@ -89,13 +89,7 @@ class SpanEnsemble(Ensemble):
     Reference: Liu et al. 2018 (SAN), Table 2.
     """
 
-    def __init__(
-        self,
-        members: Sequence[SAN],
-        *,
-        name: str = "span_ensemble",
-        dtype: Any = None,
-    ):
+    def __init__(self, members: Sequence[SAN], *, name: str = "span_ensemble", dtype: Any = None):
         super().__init__(members, name=name, dtype=dtype)
         for option in SHARED:
             setattr(self, option, getattr(self.members[0], option))

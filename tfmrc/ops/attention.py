@@ -9,8 +9,6 @@ from tfmrc.ops.masking import biased_softmax
 from tfmrc.ops.portable import has_gpu
 from tfmrc.ops.sizes import sizes
 
-__all__ = ["attend", "scores"]
-
 FEW_QUERIES = 10  # a CPU multiplies more of them faster as a matrix
 
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from tfmrc.ops.typing import Tensor
 
-__all__ = ["check_indices", "check_none", "check_shape"]
-
 
 def check_shape(name: str, x: Tensor, *expected: int | None, like: str) -> None:
     """Raises a ValueError unless the known sizes of a tensor are the expected ones.

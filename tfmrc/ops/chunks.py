@@ -6,8 +6,6 @@ from keras import ops
 
 from tfmrc.ops.sizes import sizes
 
-__all__ = ["map_chunks", "map_groups"]
-
 _GROUPS = 2 ** np.arange(12, dtype="int32")
 
 

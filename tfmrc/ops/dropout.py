@@ -7,8 +7,6 @@ from keras import ops
 
 from tfmrc.ops.sizes import sizes
 
-__all__ = ["drop", "keep_mask", "random_int16"]
-
 _LEVELS, _LOWEST = 2**16, -(2**15)
 
 

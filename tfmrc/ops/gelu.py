@@ -2,8 +2,6 @@
 
 from keras import ops
 
-__all__ = ["exact_gelu"]
-
 
 def exact_gelu(x):
     """Computes `x * Phi(x)`, where Phi is the standard normal distribution function.

@@ -10,8 +10,6 @@ from keras import ops
 
 from tfmrc.ops.portable import is_portable
 
-__all__ = ["after", "custom_gradient"]
-
 
 def custom_gradient(function):
     """Gives the result of a function the gradient that the function returns with it.

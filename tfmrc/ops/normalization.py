@@ -5,8 +5,6 @@ from keras import ops
 from tfmrc.ops.gradients import custom_gradient
 from tfmrc.ops.shapes import flatten_leading
 
-__all__ = ["layer_norm"]
-
 
 def layer_norm(x, gamma, beta, epsilon, training=False):
     """Normalizes the last axis to mean 0 and variance 1, then scales and shifts it, in float32.

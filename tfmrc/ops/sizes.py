@@ -7,8 +7,6 @@ from keras import ops
 
 from tfmrc.ops.typing import Tensor
 
-__all__ = ["sizes"]
-
 
 def sizes(x: Tensor) -> tuple[Any, ...]:
     """Returns the shape of `x`: integers, and scalar tensors for sizes that are not known.

@@ -2,7 +2,5 @@
 
 from typing import Any, TypeAlias
 
-__all__ = ["Tensor"]
-
 # `Any` for a type checker: the tensors of TensorFlow, JAX, NumPy and Keras have no common class.
 Tensor: TypeAlias = Any

@@ -27,8 +27,6 @@ from tfmrc.storage.warmup import ANSWER, PASSAGES, QUESTION
 from tfmrc.utils.arguments import check_arguments, parameters_of
 from tfmrc.utils.batches import batches_of
 
-__all__ = ["Predictor"]
-
 R = TypeVar("R", bound=Result)
 
 

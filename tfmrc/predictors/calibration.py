@@ -14,8 +14,6 @@ from tfmrc.predictors.spans.span_answer import SpanAnswer
 if TYPE_CHECKING:
     from tfmrc.predictors.base import Predictor
 
-__all__ = ["Calibration", "calibrate", "measure", "with_confidence"]
-
 LEAST = 20  # answers that a calibration is fitted on
 SMALLEST, LARGEST = 1e-37, 1 - 2.0**-24  # probabilities between 0 and 1 in float32
 

@@ -15,8 +15,6 @@ from tfmrc.predictors.results.text_outputs import compiled, text_outputs
 from tfmrc.predictors.task import Query, Task
 from tfmrc.preprocessing.protocols import DualPreprocessor
 
-__all__ = ["DAANetPredictor"]
-
 TARGETS = {"answer": "answer", "ask": "question"}
 
 

@@ -19,8 +19,6 @@ from tfmrc.predictors.spans.windows import BEST, span_outputs, utf_8
 from tfmrc.preprocessing.protocols import ReaderPreprocessor
 from tfmrc.text.code_points import ends_with_marks
 
-__all__ = ["ExtractiveReaderPredictor", "find_answers"]
-
 TEXTS = (
     tf.TensorSpec([None], tf.string, name="question"),
     tf.TensorSpec([None, None], tf.string, name="passages"),

@@ -9,8 +9,6 @@ from tfmrc.predictors.exported.versions import versions_of
 from tfmrc.storage.manifest import SAVED_MODEL
 from tfmrc.utils.files import user_path, version_of
 
-__all__ = ["load", "models_near", "not_a_model"]
-
 SHOWN = 5  # models that an error names
 PREDICTOR = "predictor"  # the folder of a run that holds its predictor
 

@@ -18,8 +18,6 @@ from tfmrc.predictors.task import Query, Task
 from tfmrc.preprocessing.protocols import AnswerPreprocessor
 from tfmrc.storage.warmup import PASSAGES, QUESTION
 
-__all__ = ["MasquePredictor"]
-
 INPUT_SIGNATURE = (
     tf.TensorSpec([None], tf.string, name="question"),
     tf.TensorSpec([None, None], tf.string, name="passages"),

@@ -19,8 +19,6 @@ from tfmrc.text.layout import spread
 from tfmrc.text.words.answer_candidates import answer_candidates
 from tfmrc.utils.batches import batches_of
 
-__all__ = ["MaxoutPointerQGPredictor"]
-
 _PASSAGE = tf.TensorSpec([None], tf.string, name="passage")
 _ANSWER = tf.TensorSpec([None], tf.string, name="answer")
 _START = tf.TensorSpec([None], tf.int32, name="answer_start")

@@ -5,8 +5,6 @@ from typing import Any
 
 from tfmrc.utils.arguments import check_whole_numbers
 
-__all__ = ["DecodingOptions", "QuestionOptions", "ReaderOptions", "SpanOptions"]
-
 OF_SAMPLING = ("temperature", "top_k", "top_p")
 FROM_ONE = ("num_beams", "num_return_sequences", "max_length", "num_steps", "max_answers")
 

@@ -5,8 +5,6 @@ from typing import Any
 
 import keras
 
-__all__ = ["NotPickled", "check_backend", "check_process", "this_process"]
-
 
 class NotPickled:
     """Mixin of predictors, whose graphs belong to one process."""

@@ -6,8 +6,6 @@ from typing import Any, Protocol
 from tfmrc.predictors.results.result import Result
 from tfmrc.predictors.task import Task
 
-__all__ = ["PredictorLike", "check_members"]
-
 
 class PredictorLike(Protocol):
     """A `tfmrc.Predictor` or a `tfmrc.predictors.ExportedPredictor`, as `tfmrc.load` returns it.

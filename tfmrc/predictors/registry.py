@@ -2,8 +2,6 @@
 
 from typing import Any
 
-__all__ = ["find_predictor_class"]
-
 _CLASSES: list[Any] = []
 
 

@@ -23,8 +23,6 @@ from tfmrc.predictors.spans.windows import (
 )
 from tfmrc.preprocessing.protocols import SpanPreprocessor
 
-__all__ = ["Ranker", "SANPredictor", "Tagger"]
-
 Ranker = Callable[[str, Sequence[str]], Sequence[float]]
 """A function of a question and its passages that returns one relevance per passage."""
 

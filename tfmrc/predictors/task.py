@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Query", "Task", "stream_of_passages"]
-
 
 @dataclass(frozen=True)
 class Task:

@@ -11,15 +11,6 @@ import tensorflow as tf
 
 from tfmrc.text.words.tokenizer import Tokenizer
 
-__all__ = [
-    "AnswerPreprocessor",
-    "DualPreprocessor",
-    "QuestionPreprocessor",
-    "ReaderPreprocessor",
-    "SpanPreprocessor",
-    "WritingPreprocessor",
-]
-
 Tensors = dict[str, tf.Tensor]
 
 

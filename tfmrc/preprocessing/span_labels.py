@@ -20,8 +20,6 @@ FIRST = 1_000
 SAMPLE = 300
 """Answers that are read to count those whose weight is 0."""
 
-__all__ = ["check_spans", "warn_of_unread"]
-
 
 def check_spans(examples: Examples, styles: Sequence[str], name: str) -> None:
     """Raises a ValueError if no answer has a span, and warns if some have none.

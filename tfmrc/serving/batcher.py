@@ -15,8 +15,6 @@ from tfmrc.serving.lane import Answer, Arrays, Lane, Request
 from tfmrc.serving.limits import Limits
 from tfmrc.serving.metrics import Metrics
 
-__all__ = ["Batcher"]
-
 #: Outputs with a column per word or candidate, by the output that gives the count of each row.
 RAGGED = {
     "num_words": (

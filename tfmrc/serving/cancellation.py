@@ -16,8 +16,6 @@ try:
 except ImportError:
     cancellation = None
 
-__all__ = ["Cancellation"]
-
 _LOCAL = threading.local()
 _LOCK = threading.Lock()
 

@@ -25,8 +25,6 @@ from tfmrc.predictors.results.generated import GeneratedText
 from tfmrc.predictors.results.result import Result
 from tfmrc.predictors.task import stream_of_passages
 
-__all__ = ["Client"]
-
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 5.0
 LOOPBACK = ("localhost", "127.0.0.1", "::1")

@@ -12,8 +12,6 @@ from typing import Any
 from tfmrc.serving.limits import Limits
 from tfmrc.utils.arguments import suggestion
 
-__all__ = ["limits_of", "serve"]
-
 
 def serve(options: Namespace) -> None:
     """Serves until SIGTERM or SIGINT, and ends the process.

@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Cost", "CostEstimator"]
-
 #: Roughly a subword: a mark, or up to six letters.
 WORD = re.compile(rb"[A-Za-z0-9\x80-\xff]{1,6}|[^\sA-Za-z0-9\x80-\xff]")
 SPECIAL = 4  # special subwords of a window

@@ -24,8 +24,6 @@ from tfmrc.serving.lane import Arrays
 from tfmrc.serving.limits import Limits
 from tfmrc.serving.service import Call, Service, unexpected
 
-__all__ = ["add_services"]
-
 MESSAGE = 600  # characters of an error; a client refuses 8 KiB, percent-encoded, as a whole
 SERVING, NOT_SERVING = b"\x08\x01", b"\x08\x02"  # `grpc.health.v1.HealthCheckResponse`
 WATCH_SECONDS = 1.0
@@ -50,7 +48,7 @@ def add_services(server: grpc.aio.Server, service: Service) -> None:
             "GetModelMetadata": calls.handler("metadata", GetModelMetadataRequest, calls.metadata),
         },
         f"{serving}.ModelService": {
-            "GetModelStatus": calls.handler("status", GetModelStatusRequest, calls.status),
+            "GetModelStatus": calls.handler("status", GetModelStatusRequest, calls.status)
         },
         "grpc.health.v1.Health": {
             "Check": grpc.stream_unary_rpc_method_handler(calls.check),

@@ -17,8 +17,6 @@ from tfmrc.serving.cost import Cost
 from tfmrc.serving.limits import Limits
 from tfmrc.serving.metrics import Metrics
 
-__all__ = ["Arrays", "Lane", "Request"]
-
 Arrays = dict[str, np.ndarray]
 
 

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from tfmrc.predictors.exported.errors import RequestError
 
-__all__ = ["Limits"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:

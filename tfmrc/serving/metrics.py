@@ -6,8 +6,6 @@ from functools import partial
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.metrics_core import Metric
 
-__all__ = ["Metrics"]
-
 SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60]
 SIZES = [1, 2, 4, 8, 16, 32, 64, 128]
 

@@ -17,8 +17,6 @@ from tfmrc.serving.metrics import Metrics
 from tfmrc.storage.manifest import manifest_of
 from tfmrc.storage.warmup import read_warmup_requests
 
-__all__ = ["ModelManager", "Version", "plan"]
-
 LOGGER = logging.getLogger("tfmrc.serving")
 
 

@@ -8,8 +8,6 @@ from starlette.responses import Response
 
 from tfmrc.serving.model_manager import Version
 
-__all__ = ["FILES", "described", "file"]
-
 #: Only the server's own files, nothing inline: a text of an answer can run nothing.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "

@@ -25,8 +25,6 @@ from tfmrc.serving.lane import Arrays
 from tfmrc.serving.rest_values import PredictRequest, json_of, reply_of
 from tfmrc.serving.service import Call, Service, unexpected
 
-__all__ = ["rest_application"]
-
 METRICS_PATH = "/monitoring/prometheus/metrics"
 HEALTH_PATHS = ("/healthz", "/readyz")
 STOPPING = RequestError("The server is shutting down.", 503, reason="stopping")

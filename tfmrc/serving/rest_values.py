@@ -12,8 +12,6 @@ from tfmrc.predictors.exported.errors import RequestError
 from tfmrc.predictors.exported.signature import SavedSignature
 from tfmrc.serving.limits import Limits
 
-__all__ = ["PredictRequest", "json_of", "reply_of"]
-
 #: A string, even an unterminated one: the search is linear because it never backtracks.
 TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 

@@ -28,8 +28,6 @@ from tfmrc.serving.limits import Limits
 from tfmrc.serving.model_manager import ModelManager
 from tfmrc.serving.service import Service
 
-__all__ = ["Server"]
-
 
 class Server:
     """Serves exported models with the REST and gRPC protocols of TensorFlow Serving.
@@ -220,7 +218,7 @@ class Server:
                 ("grpc.http2.bdp_probe", 0),  # a message waits at the client until it is read
                 ("grpc.keepalive_time_ms", 60_000),  # half-open connections are closed
                 ("grpc.keepalive_timeout_ms", round(1000 * limits.receive_seconds)),
-            ],
+            ]
         )
         add_services(server, self.service)
         address = _address(self._host, port)

@@ -25,8 +25,6 @@ from tfmrc.serving.limits import Limits
 from tfmrc.serving.metrics import Metrics
 from tfmrc.serving.model_manager import ModelManager
 
-__all__ = ["Call", "Service"]
-
 LOGGER = logging.getLogger("tfmrc.serving")
 ACCESS = logging.getLogger("tfmrc.serving.access")
 

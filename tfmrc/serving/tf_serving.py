@@ -8,8 +8,6 @@ from tfmrc.predictors.exported.versions import find_models
 from tfmrc.storage.manifest import SAVED_MODEL
 from tfmrc.utils.files import write_text
 
-__all__ = ["write_serving_config"]
-
 IMAGE = "tensorflow/serving:2.20.0"
 
 MODELS = "# The models of this folder, as listed by tfmrc.\n"

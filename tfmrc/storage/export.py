@@ -16,8 +16,6 @@ from tfmrc.storage.warmup import write_warmup_requests
 from tfmrc.utils.files import user_path, version_of
 from tfmrc.utils.keras_private import all_sublayers
 
-__all__ = ["export_saved_model", "operations", "python_operations"]
-
 PYTHON_OPERATIONS = frozenset(
     ["PyFunc", "PyFuncStateless", "EagerPyFunc", "NumpyFunction", "GeneratorDataset"]
 )

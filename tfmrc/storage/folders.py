@@ -11,8 +11,6 @@ from filelock import FileLock, Timeout
 from tfmrc.storage.manifest import FILE_NAME, listed_files, write_manifest
 from tfmrc.utils.files import replacing, restore, user_path
 
-__all__ = ["check_target", "new_folder"]
-
 SPACE = 1.1  # required free space, relative to the expected size
 
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from tfmrc.utils.files import sha256_of
 
-__all__ = ["DamagedError", "Verification", "verify", "verify_files", "write_manifest"]
-
 FILE_NAME = "manifest.json"
 SAVED_MODEL = "saved_model.pb"
 EXTRA = "assets.extra"  # SavedModel's folder for files that TensorFlow does not read

@@ -13,8 +13,6 @@ from tfmrc.storage.manifest import EXPORT_FORMAT, EXTRA
 from tfmrc.storage.parts import tool_versions
 from tfmrc.storage.protocols import ExportablePredictor
 
-__all__ = ["write_model_card"]
-
 REQUIREMENTS = (
     "The graph uses operations of tensorflow-text: TensorFlow Serving's official builds have them; "
     "in Python, import tensorflow_text before `tf.saved_model.load`."

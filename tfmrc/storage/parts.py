@@ -19,15 +19,6 @@ from tfmrc.storage.manifest import verify_files
 from tfmrc.storage.protocols import ExportablePredictor
 from tfmrc.utils.files import check_links, read_json, user_path
 
-__all__ = [
-    "FORMAT",
-    "SavedParts",
-    "is_saved_predictor",
-    "load_parts",
-    "save_parts",
-    "tool_versions",
-]
-
 FORMAT = 3
 METRICS, ASSETS, CALIBRATION = "metrics.json", "assets", "calibration.json"
 

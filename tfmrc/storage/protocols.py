@@ -7,8 +7,6 @@ import keras
 
 from tfmrc.preprocessing import Preprocessor
 
-__all__ = ["ExportablePredictor"]
-
 
 class ExportablePredictor(Protocol):
     """The members of `tfmrc.Predictor` that saving and exporting read.

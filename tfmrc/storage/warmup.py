@@ -9,15 +9,6 @@ import tensorflow as tf
 
 from tfmrc.storage.manifest import EXTRA
 
-__all__ = [
-    "ANSWER",
-    "PASSAGES",
-    "QUESTION",
-    "prediction_log",
-    "read_warmup_requests",
-    "write_warmup_requests",
-]
-
 WARMUP_FILE = Path(EXTRA) / "tf_serving_warmup_requests"
 
 #: The texts of the papers' warm-up requests.

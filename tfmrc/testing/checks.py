@@ -183,11 +183,7 @@ def bounded_square(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 def fit(
-    model: keras.Model,
-    x: Nest,
-    y: Nest = None,
-    weight: Nest = None,
-    **compile_with: Any,
+    model: keras.Model, x: Nest, y: Nest = None, weight: Nest = None, **compile_with: Any
 ) -> None:
     """Checks that a step of `fit` gives finite numbers and changes at least one weight.
 

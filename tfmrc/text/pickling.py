@@ -3,8 +3,6 @@
 import copy
 from typing import Any, Self
 
-__all__ = ["Pickled"]
-
 
 class Pickled:
     """Copies an object attribute by attribute; its `__reduce__` is for pickles alone.

@@ -6,7 +6,5 @@ from typing import Any, TypeAlias
 import numpy as np
 import tensorflow as tf
 
-__all__ = ["TensorLike"]
-
 # What `tf.convert_to_tensor` takes.
 TensorLike: TypeAlias = tf.Tensor | np.ndarray | Sequence[Any]

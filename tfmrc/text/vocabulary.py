@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import tensorflow as tf
 
-from tfmrc.ops.ids import BOS, EOS, NUM_SPECIAL, PAD, UNK
+from tfmrc.ops.ids import NUM_SPECIAL, UNK
 from tfmrc.text.lines import read_lines, write_lines
 from tfmrc.text.pickling import Pickled
 from tfmrc.text.typing import TensorLike
@@ -20,8 +20,6 @@ from tfmrc.text.words.counting import Record, WordCounter
 SPECIAL_WORDS = ("[PAD]", "[UNK]", "[BOS]", "[EOS]")
 FILE_NAME = "vocabulary.txt"
 IDS_SUFFIX = ".ids.tsv"  # the second file of a vocabulary with shared rows
-
-__all__ = ["BOS", "EOS", "NUM_SPECIAL", "PAD", "SPECIAL_WORDS", "UNK", "Vocabulary"]
 
 
 class WordRows(Protocol):

@@ -7,8 +7,6 @@ from tfmrc.models.base import Model
 from tfmrc.models.configuration import inputs_like, renamed_copy
 from tfmrc.ops.masking import LOG_ZERO, masked_log_softmax
 
-__all__ = ["Distillation"]
-
 SPAN = ("begin", "end")
 
 

@@ -106,11 +106,7 @@ def maxout_pointer_qg(
 
 
 def halvings(
-    learning_rate: float,
-    steps: int,
-    steps_per_epoch: int,
-    first_epoch: int = 8,
-    every: int = 2,
+    learning_rate: float, steps: int, steps_per_epoch: int, first_epoch: int = 8, every: int = 2
 ) -> keras.optimizers.schedules.PiecewiseConstantDecay:
     """Returns Keras' piecewise constant schedule that halves a rate at the start of epochs.
 

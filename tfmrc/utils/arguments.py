@@ -6,16 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral
 from typing import Any
 
-__all__ = [
-    "check_arguments",
-    "check_whole_numbers",
-    "nearest",
-    "parameters_of",
-    "suggestion",
-    "unknown_argument",
-]
-
-
 # Names of Hugging Face, and what they are called here.
 ALIASES = {
     "context": "passages",
@@ -84,11 +74,7 @@ def unknown_argument(where: str, name: str, known: Iterable[str], value: object 
     return f"{where} has no argument `{name}`; {hint} Received: {name}={value!r}"
 
 
-def check_arguments(
-    function: Callable[..., Any],
-    given: Mapping[str, Any],
-    where: str,
-) -> None:
+def check_arguments(function: Callable[..., Any], given: Mapping[str, Any], where: str) -> None:
     """Raises a TypeError if a function does not take one of the given keyword arguments.
 
     Args:

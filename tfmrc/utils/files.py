@@ -11,18 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = [
-    "check_links",
-    "check_space",
-    "read_json",
-    "replacing",
-    "restore",
-    "sha256_of",
-    "user_path",
-    "version_of",
-    "write_text",
-]
-
 
 def user_path(path: str | os.PathLike[str]) -> Path:
     """Returns a user's path, with `~` expanded."""

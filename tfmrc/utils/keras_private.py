@@ -10,26 +10,6 @@ from typing import Any
 import keras
 from keras.optimizers import Optimizer
 
-__all__ = [
-    "all_sublayers",
-    "automatic_name",
-    "build_loss",
-    "ema_variables",
-    "index_of",
-    "initial_epoch",
-    "is_update",
-    "known_variable",
-    "optimizer_variables",
-    "outputs_with_loss",
-    "seed_generators",
-    "set_initial_epoch",
-    "sublayers",
-    "symbolic_build",
-    "sync_state",
-    "trained_values",
-    "uses_weight_decay",
-]
-
 
 def symbolic_build(model: keras.Model, data_batch: Any) -> None:
     """Creates the variables of a compiled model's optimizer, losses and metrics.

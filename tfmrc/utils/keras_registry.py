@@ -12,8 +12,6 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
-__all__ = ["register_on_demand"]
-
 REGISTRY = "keras.src.saving.object_registration"
 ROOMS = ("models", "losses", "training", "encoders")  # in this order, until the class is there
 

@@ -4,8 +4,6 @@ import ctypes
 import os
 import sys
 
-__all__ = ["keep_freed_memory", "peak_memory", "reuse_freed_memory"]
-
 SWITCH = "TFMRC_KEEP_FREED_MEMORY"
 # Parameters of `mallopt` in glibc's malloc.h.
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -2, -3, -8

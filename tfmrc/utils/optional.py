@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["optional_import"]
-
 
 @contextmanager
 def optional_import(packages: str) -> Iterator[None]:

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TextIO
 
-__all__ = ["CLOSED", "print_json", "print_text", "run_piped"]
-
 CLOSED = 141  # the status of a program that the signal SIGPIPE ends, 128 + 13
 CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f]")  # a terminal would obey them
 JSON_ESCAPES = "tfmrc.json_escapes"  # an error handler that keeps JSON valid in every encoding

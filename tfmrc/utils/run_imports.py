@@ -8,8 +8,6 @@ from pathlib import Path
 
 import yaml
 
-__all__ = ["CONFIG", "import_modules", "run_imports"]
-
 CONFIG = "config.yaml"  # the settings in the folder of a run
 
 

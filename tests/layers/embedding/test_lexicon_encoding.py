@@ -70,12 +70,7 @@ def test_parts_of_a_passage_word():
 @pytest.mark.parametrize("tags", [True, False])
 def test_layer(tags):
     inputs = {**arrays(SHAPES), "question_mask": np.ones((2, 3), bool), "exact_match": MATCH}
-    axes = {
-        "passage": "B N w",
-        "question": "B M w",
-        "question_mask": "B M",
-        "exact_match": "B N k",
-    }
+    axes = {"passage": "B N w", "question": "B M w", "question_mask": "B M", "exact_match": "B N k"}
     if tags:
         inputs |= {"pos_ids": POS, "ner_ids": NER}
         axes |= {"pos_ids": "B N", "ner_ids": "B N"}

@@ -59,12 +59,7 @@ def test_layer():
             "memory": INPUTS["memory"],
             "memory_mask": MASK,
         },
-        axes={
-            "words": "B T w",
-            "state": ["B u"] * 4,
-            "memory": "B M m",
-            "memory_mask": "B M",
-        },
+        axes={"words": "B T w", "state": ["B u"] * 4, "memory": "B M m", "memory_mask": "B M"},
         output_axes={"states": "B T u", "scores": "B T M"},
         padded=("T", "M"),
         expected_num_trainable_weights=7,

@@ -42,12 +42,7 @@ def test_layer(combine):
         MaxoutPointer,
         {"combine": combine},
         {**INPUTS, "source_ids": SOURCE, "target_ids": TARGETS},
-        axes={
-            "logits": "B T G",
-            "scores": "B T M",
-            "source_ids": "B M",
-            "target_ids": "B T",
-        },
+        axes={"logits": "B T G", "scores": "B T M", "source_ids": "B M", "target_ids": "B T"},
         output_axes={
             "logits": "B T G",
             "log_normalizer": "B T",

@@ -37,10 +37,9 @@ def expected(v, kind, count, training=False):
         states, begins, ends = reference.steps(
             v["question"][b], v["memory"][b], QUESTION_MASK[b], MEMORY_MASK[b], v, count
         )
-        share = {
-            LastStepAnswer: np.eye(count)[-1],
-            OneStepAnswer: np.ones(1),
-        }.get(kind, np.full(count, 1 / count))
+        share = {LastStepAnswer: np.eye(count)[-1], OneStepAnswer: np.ones(1)}.get(
+            kind, np.full(count, 1 / count)
+        )
         if kind is ReasoNetAnswer:
             share = reference.stopping(states, v)
             share = share if training else np.eye(count)[share.argmax()]
@@ -60,12 +59,7 @@ def test_layer(kind):
         kind,
         {"dropout": 0.1, "seed": 3, **extra},
         {**arrays(SHAPES), "question_mask": QUESTION_MASK, "memory_mask": MEMORY_MASK},
-        axes={
-            "question": "B M h",
-            "memory": "B N d",
-            "question_mask": "B M",
-            "memory_mask": "B N",
-        },
+        axes={"question": "B M h", "memory": "B N d", "question_mask": "B M", "memory_mask": "B N"},
         output_axes={"begin": "B N", "end": "B N"},
         padded=("M",),
         expected_num_trainable_weights=count,

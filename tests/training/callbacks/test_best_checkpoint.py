@@ -78,8 +78,7 @@ def test_state_goes_on_with_the_weights_that_it_counts_on(path):
 
 
 @pytest.mark.parametrize(
-    ("perplexities", "kept"),
-    [([9, 5, 4, 3, 6, 7], 4), ([1, 2, 3, 4, 5, 6], 3), ([2, 9], 1)],
+    ("perplexities", "kept"), [([9, 5, 4, 3, 6, 7], 4), ([1, 2, 3, 4, 5, 6], 3), ([2, 9], 1)]
 )
 def test_of_the_four_best_epochs_the_last_one_is_kept(path, perplexities, kept):
     """The rule of Zhao et al. 2018."""

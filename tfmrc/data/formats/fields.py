@@ -8,8 +8,6 @@ from typing import Any
 from tfmrc.data.example import Example, short
 from tfmrc.data.stream import Account, RecordError
 
-__all__ = ["RecordLocation", "short"]
-
 
 class RecordLocation:
     """The location of a record in a file. Reads fields and raises errors that name the location.

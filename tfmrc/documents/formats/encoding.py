@@ -4,8 +4,6 @@ import codecs
 
 from tfmrc.utils.optional import optional_import
 
-__all__ = ["decode"]
-
 _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark it begins with

@@ -8,8 +8,6 @@ from pkgutil import iter_modules
 
 from tfmrc.documents.document import Document
 
-__all__ = ["document_formats", "read_document", "register_document_format"]
-
 Reader = Callable[[bytes], Document]
 
 _READERS: dict[str, Reader] = {}

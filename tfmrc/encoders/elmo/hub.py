@@ -10,8 +10,6 @@ from tfmrc.utils.optional import optional_import
 PACKAGES = '"tensorflow-hub>=0.16.1" tf-keras "setuptools<81"'
 SIGNATURE = "tokens"
 
-__all__ = ["HubELMo"]
-
 
 class HubELMo(tf.Module):
     """Computes contextual word vectors with a frozen TensorFlow Hub module.

@@ -13,8 +13,6 @@ from tfmrc.encoders.elmo.elmo import ELMo
 
 FORGET_BIAS = 1.0  # TensorFlow 1 adds it to the forget gate, in addition to the bias
 
-__all__ = ["load_elmo"]
-
 
 def load_elmo(
     options: str | os.PathLike[str], weights: str | os.PathLike[str], **arguments: Any

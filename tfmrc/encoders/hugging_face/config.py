@@ -8,10 +8,6 @@ from typing import Any, NamedTuple
 from tfmrc.encoders.backbone import BackboneEncoder
 from tfmrc.encoders.hugging_face.families import FAMILIES
 
-__all__ = [
-    "EncoderConfig", "config_of_encoder", "encoder_config", "family_of_config", "is_transformers",
-]  # fmt: skip
-
 _TRANSFORMER = {
     "vocabulary_size": "vocab_size", "num_layers": "num_hidden_layers",
     "num_heads": "num_attention_heads", "hidden_dim": "hidden_size",

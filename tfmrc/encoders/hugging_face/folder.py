@@ -12,8 +12,6 @@ from tfmrc.encoders.hugging_face.tokenizer import read_optional_json
 from tfmrc.encoders.hugging_face.weights import assign_weights
 from tfmrc.encoders.torch_state_dict import read_state_dict
 
-__all__ = ["load_layer", "read_weights"]
-
 INDEX = "model.safetensors.index.json"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 SCALE = ".scale"  # of a matrix in int8, a factor for each row

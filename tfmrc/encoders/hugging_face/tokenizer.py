@@ -12,12 +12,6 @@ from tfmrc.text.subwords.unigram_pieces import UnigramPieces
 from tfmrc.text.subwords.word_pieces import WordPieces
 from tfmrc.utils.files import read_json
 
-__all__ = [
-    "BPE", "BYTE_LEVEL", "TOKENIZER", "TOKENIZER_CONFIG", "UNIGRAM", "WORD_PIECE",
-    "check_tokenizer", "default_special_tokens", "pieces_of", "special_tokens_of",
-    "with_separators",
-]  # fmt: skip
-
 TOKENIZER, TOKENIZER_CONFIG = "tokenizer.json", "tokenizer_config.json"
 ADDED_TOKENS = "added_tokens.json"
 Json = dict[str, Any]

@@ -18,8 +18,6 @@ from tfmrc.text.subwords.tokenizer import SubwordTokenizer
 from tfmrc.text.subwords.unigram_pieces import UnigramPieces
 from tfmrc.text.subwords.word_pieces import WordPieces
 
-__all__ = ["tokenizer_files"]
-
 Json = dict[str, Any]
 
 

@@ -15,8 +15,6 @@ from tfmrc.encoders.backbone import BackboneEncoder
 from tfmrc.encoders.hugging_face.families import FAMILIES
 from tfmrc.encoders.keras_hub_backbone import Backbone
 
-__all__ = ["Weight", "assign_weights", "encoder_weights", "weights_of_encoder"]
-
 _UNUSED = ("pooler.", "embeddings.position_ids", "embeddings.token_type_ids")
 _NORM = {"gamma": "weight", "beta": "bias"}
 

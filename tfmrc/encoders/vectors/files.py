@@ -15,8 +15,6 @@ from tfmrc.encoders.vectors.word_vectors import BREAKS, KEYS, WordVectors, compa
 from tfmrc.utils.files import user_path
 from tfmrc.utils.optional import optional_import
 
-__all__ = ["load_word_vectors"]
-
 GZIP = b"\x1f\x8b"
 FASTTEXT = (793712314).to_bytes(4, "little")  # a fastText model, not its .vec file
 

@@ -15,8 +15,6 @@ import numpy.typing as npt
 from tfmrc.ops.ids import NUM_SPECIAL
 from tfmrc.utils.files import replacing
 
-__all__ = ["Coverage", "WordVectors", "compared_form", "rows_from_subwords", "set_vectors"]
-
 KEYS = ".keys.tsv.gz"
 BREAKS = frozenset("\t\n\r")  # which no word has
 

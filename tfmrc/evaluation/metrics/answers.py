@@ -99,10 +99,7 @@ def score_answers(
             {key: text.strip() not in ("", NO_ANSWER) for key, text in predictions.items()},
             {key: key in to_answer for key in asked},
         )
-    counts |= {
-        "unanswerable": len(references) - len(answerable),
-        "abstained": len(abstained),
-    }
+    counts |= {"unanswerable": len(references) - len(answerable), "abstained": len(abstained)}
     return Scores(f"{options.name} ({options.tokenisation})", tuple(rows), counts)
 
 

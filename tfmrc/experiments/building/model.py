@@ -12,14 +12,6 @@ from tfmrc.preprocessing.base import Preprocessor
 from tfmrc.text import Vocabulary
 from tfmrc.utils.arguments import parameters_of
 
-__all__ = [
-    "build_contextual",
-    "build_encoder",
-    "build_model",
-    "build_preprocessor",
-    "compile_arguments",
-]
-
 
 @contextmanager
 def _naming(setting: str) -> Iterator[None]:

@@ -25,8 +25,6 @@ from tfmrc.predictors.spans.ensemble import check_same_words
 from tfmrc.preprocessing.base import Preprocessor
 from tfmrc.text import Vocabulary
 
-__all__ = ["Parts", "build_parts", "compile_model"]
-
 
 @dataclass(frozen=True)
 class Parts:

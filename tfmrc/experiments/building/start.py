@@ -9,8 +9,6 @@ from tfmrc.models.base import FLAGS
 from tfmrc.models.freezing import set_trainable_flags, trainable_flags
 from tfmrc.predictors.base import Predictor
 
-__all__ = ["load_start"]
-
 
 def load_start(plan: Plan, tagger: str | None = None) -> Predictor[Any] | None:
     """Loads the predictor that training starts from; None without one.

@@ -16,8 +16,6 @@ from tfmrc.experiments.plan import Plan
 from tfmrc.experiments.settings import Source
 from tfmrc.utils.arguments import parameters_of
 
-__all__ = ["Counts", "lines_of"]
-
 DONE = {"train": "trained on", "validation": "validated on", "test": "tested on"}
 SHOWN = 3  # ids of the rows that are not used, per reason
 NUMBERS = (

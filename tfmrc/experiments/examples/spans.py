@@ -11,8 +11,6 @@ from tfmrc.experiments.settings import Source
 
 MAX_LENGTH = 60
 
-__all__ = ["MAX_LENGTH", "nearest_texts", "with_spans", "write_spans"]
-
 
 def with_spans(examples: Iterable[Example], source: Source) -> Iterable[Example]:
     """Returns the examples of a source with the spans that its setting `spans` selects.

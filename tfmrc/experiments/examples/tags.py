@@ -9,8 +9,6 @@ from typing import Any
 from tfmrc.data import Example, TagCache
 from tfmrc.data.transforms.tagging import spacy_tagger, tagger_of_file
 
-__all__ = ["Tags"]
-
 
 @dataclass(frozen=True)
 class Tags:

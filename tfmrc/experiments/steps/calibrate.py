@@ -18,8 +18,6 @@ from tfmrc.storage.manifest import manifest_of
 from tfmrc.storage.parts import CALIBRATION, is_saved_predictor
 from tfmrc.utils.files import write_text
 
-__all__ = ["calibrate"]
-
 
 def calibrate(
     folder: str | Path,

@@ -43,8 +43,6 @@ from tfmrc.experiments.settings import Evaluation, Experiment, Source, read_sett
 from tfmrc.experiments.tables.reading import Reading, read_questions
 from tfmrc.utils.progress import show_progress
 
-__all__ = ["evaluate_file", "evaluate_run", "verdict"]
-
 START = "start"  # the folder of the answers of the model that training started from
 
 
@@ -224,10 +222,7 @@ def _write_table(
         test,
         {**means, **start},
         title=f"{experiment.title or experiment.name}: {len(runs)} runs",
-        details={
-            **training_details(experiment, runs),
-            **model_details("", settings.options),
-        },
+        details={**training_details(experiment, runs), **model_details("", settings.options)},
         seed=next(iter(seeds)) if len(seeds) == 1 else None,
         samples=settings.samples,
     )

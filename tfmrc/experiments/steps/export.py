@@ -9,8 +9,6 @@ from tfmrc.experiments.loaded import Loaded, open_model
 from tfmrc.experiments.reporting import model_details
 from tfmrc.utils.files import version_of
 
-__all__ = ["export"]
-
 
 def export(
     folder: str | Path,

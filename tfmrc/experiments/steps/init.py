@@ -24,8 +24,6 @@ from tfmrc.utils.arguments import suggestion
 from tfmrc.utils.files import write_text
 from tfmrc.utils.progress import show_progress
 
-__all__ = ["MODELS", "init"]
-
 CLASSES = {  # by the names of the templates
     "san": "SAN",
     "masque": "Masque",

@@ -9,12 +9,7 @@ from typing import Any, Literal, Unpack
 from tfmrc.data import Example, RecordError
 from tfmrc.data.formats.detect import has_questions
 from tfmrc.evaluation import Prediction
-from tfmrc.experiments.answering import (
-    WINDOW,
-    Asked,
-    predictions_of,
-    write_answers,
-)
+from tfmrc.experiments.answering import WINDOW, Asked, predictions_of, write_answers
 from tfmrc.experiments.loaded import Loaded, open_model
 from tfmrc.experiments.steps.tables import ask_table, predict_table
 from tfmrc.experiments.tables.reading import Reading, read_questions
@@ -24,8 +19,6 @@ from tfmrc.utils.pipes import print_json, print_text
 from tfmrc.utils.progress import show_progress
 
 Form = Literal["answers", "full", "squad"]
-
-__all__ = ["predict"]
 
 
 @show_progress()

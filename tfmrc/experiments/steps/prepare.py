@@ -19,8 +19,6 @@ from tfmrc.experiments.settings import Experiment
 from tfmrc.utils.files import write_text
 from tfmrc.utils.progress import show_progress
 
-__all__ = ["Prepared", "prepare", "prepare_in"]
-
 FEW = 50  # least number of validation examples for a reliable choice of the best weights
 FEW_ANSWERED = 1_000  # training questions with an answer
 

@@ -13,8 +13,6 @@ from tfmrc.experiments.loaded import Loaded
 from tfmrc.experiments.tables.reading import Reading, Record, Rows, read_questions
 from tfmrc.experiments.tables.writing import row_of, write_table
 
-__all__ = ["ask_table", "predict_table"]
-
 
 def predict_table(
     rows: Rows, records: Iterable[Record], predictions: Path, target: Path, sort: bool

@@ -69,7 +69,4 @@ class MultiplicativeAttention(Layer):
 
     def compute_output_spec(self, x, y, y_mask, projected=None):
         context = (*x.shape[:2], y.shape[-1])
-        return (
-            float32_spec(x, y.shape[1]),
-            keras.KerasTensor(context, dtype=self.compute_dtype),
-        )
+        return (float32_spec(x, y.shape[1]), keras.KerasTensor(context, dtype=self.compute_dtype))

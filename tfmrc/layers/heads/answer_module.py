@@ -60,10 +60,7 @@ class AnswerModule(Layer):
         if self.num_steps > 1:
             self.attention = self.add_dense("attention", memory_width, width, use_bias=False)
             self.cell = keras.layers.GRUCell(
-                width,
-                recurrent_initializer=Float32Orthogonal,
-                dtype=self.dtype_policy,
-                name="gru",
+                width, recurrent_initializer=Float32Orthogonal, dtype=self.dtype_policy, name="gru"
             )
             self.cell.build((None, memory_width))
 

@@ -1,7 +1,5 @@
 """Errors of a request and their status codes in both protocols."""
 
-__all__ = ["RequestError"]
-
 #: gRPC's code for each HTTP status, by the names of `grpc.StatusCode`.
 GRPC_CODES = {
     400: "INVALID_ARGUMENT",

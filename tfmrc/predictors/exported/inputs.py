@@ -11,16 +11,6 @@ import tensorflow as tf
 from tfmrc.predictors.exported.errors import RequestError
 from tfmrc.utils.arguments import nearest
 
-__all__ = [
-    "array_of",
-    "at_least_one",
-    "check_names",
-    "cut_passages",
-    "one_row",
-    "status_message",
-    "tensors_of",
-]
-
 
 def check_names(where: str, names: Iterable[str], expected: Iterable[str]) -> None:
     """Raises if the inputs are not exactly those that a signature takes.

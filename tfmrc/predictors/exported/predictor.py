@@ -11,8 +11,6 @@ from tfmrc.predictors.results.generated import GeneratedText
 from tfmrc.predictors.results.result import Result
 from tfmrc.predictors.task import Task, stream_of_passages
 
-__all__ = ["ExportedPredictor"]
-
 
 class ExportedPredictor(NotPickled):
     """Answers and generates questions with an export of any `tfmrc.Predictor`.

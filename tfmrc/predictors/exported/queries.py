@@ -8,8 +8,6 @@ from tfmrc.predictors.results.generated import GeneratedText
 from tfmrc.predictors.spans.span_answer import SpanAnswer
 from tfmrc.predictors.task import stream_of_passages
 
-__all__ = ["SignatureQuery", "answer_query", "ask_query", "check_finds_answers", "read_result"]
-
 Signatures = Mapping[str, Collection[str]]
 
 

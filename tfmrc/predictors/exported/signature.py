@@ -22,8 +22,6 @@ from tfmrc.predictors.process import check_process, this_process
 from tfmrc.storage.manifest import EXPORT_FORMAT, EXTRA, SAVED_MODEL, manifest_of, verify_files
 from tfmrc.utils.files import check_links
 
-__all__ = ["SavedModel", "SavedSignature"]
-
 
 class SavedModel:
     """A SavedModel and its signatures, which are computed one at a time.

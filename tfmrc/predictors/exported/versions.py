@@ -6,8 +6,6 @@ from pathlib import Path
 from tfmrc.storage.manifest import SAVED_MODEL
 from tfmrc.utils.files import user_path, version_of
 
-__all__ = ["find_models", "newest_version", "versions_of"]
-
 
 def versions_of(path: str | PathLike[str]) -> dict[int, Path]:
     """Returns the folders of a model's versions, newest first; {} if there is none.

@@ -34,14 +34,6 @@ from tfmrc.storage.parts import CALIBRATION
 from tfmrc.utils.files import check_links, read_json, user_path
 from tfmrc.utils.optional import optional_import
 
-__all__ = [
-    "is_hugging_face",
-    "load_hugging_face",
-    "local_folder",
-    "reader_files",
-    "save_hugging_face",
-]
-
 HUB = "hf://"
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FILES = (CONFIG, "*.safetensors", "model.safetensors.index.json", "tokenizer*.json", "vocab*",

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Window", "legacy_answers"]
-
 OUTSIDE = -10000.0  # score of a subword that cannot be part of an answer
 MOST = 1_000_000.0  # probability of "no answer" before the first window
 

@@ -20,8 +20,6 @@ from tfmrc.predictors.task import Query
 from tfmrc.utils.arguments import check_whole_numbers
 from tfmrc.utils.batches import batches_of
 
-__all__ = ["PipelineOptions", "QuestionAnsweringPipeline", "pipeline"]
-
 Answer = dict[str, Any]
 Pair = tuple[str, str]
 BLANK = ("Zs", "Zl", "Zp", "Cc", "Cf")  # categories of characters that show nothing

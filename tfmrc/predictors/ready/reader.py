@@ -17,8 +17,6 @@ from tfmrc.utils.files import read_json, sha256_of
 if TYPE_CHECKING:
     from tfmrc.predictors import ExtractiveReaderPredictor
 
-__all__ = ["READY", "load_ready", "ready_exports", "ready_folder"]
-
 READY = "ready"
 FILES = Path(__file__).with_name("files")
 DIFFERENCE, CARD = "difference.safetensors", "card.json"

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from tfmrc.predictors.base import Predictor
     from tfmrc.preprocessing import Preprocessor
 
-__all__ = ["Attention", "attention_of"]
-
 
 @dataclass(frozen=True)
 class Attention:

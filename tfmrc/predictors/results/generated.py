@@ -7,8 +7,6 @@ from typing import Any, Self
 
 from tfmrc.predictors.results.result import Result, row_of, string_of
 
-__all__ = ["SOURCES", "GeneratedText", "Word"]
-
 #: The sources of words, in the order of the mixture weights.
 SOURCES = ("vocabulary", "question", "passage")
 #: Their colours; with this opacity they are readable on light and dark pages.

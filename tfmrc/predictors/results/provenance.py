@@ -5,8 +5,6 @@ import tensorflow as tf
 from tfmrc.ops.ids import PAD
 from tfmrc.predictors.results.generated import SOURCES
 
-__all__ = ["common_passage", "provenance"]
-
 
 def provenance(
     ids: tf.Tensor, parts: dict[str, tf.Tensor], source: dict[str, tf.Tensor]

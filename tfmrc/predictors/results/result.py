@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
-__all__ = ["Result", "string_of"]
-
 
 def best_guess(text: str) -> str:
     """Returns what is shown in place of an answer that is not confident."""

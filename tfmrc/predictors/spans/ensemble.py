@@ -12,8 +12,6 @@ from tfmrc.predictors.san import SANPredictor
 from tfmrc.preprocessing import Preprocessor
 from tfmrc.text.subwords.tokenizer import CONFIG_FILE
 
-__all__ = ["check_same_words", "ensemble_predictor"]
-
 
 def ensemble_predictor(
     predictors: Sequence[SANPredictor | ExtractiveReaderPredictor],

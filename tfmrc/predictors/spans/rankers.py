@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tfmrc.predictors.masque import MasquePredictor
 
-__all__ = ["MasqueRanker", "TfIdfRanker"]
-
 _WORD = re.compile(r"\w+")
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from tfmrc.predictors.results.result import Result, row_of, string_of
 
-__all__ = ["SpanAnswer"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class SpanAnswer(Result):

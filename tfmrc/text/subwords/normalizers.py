@@ -10,8 +10,6 @@ from tfmrc.text import code_points as cp
 from tfmrc.text.checks import checked
 from tfmrc.text.subwords.precompiled import Precompiled, read_rules
 
-__all__ = ["Normalizer", "normalizers_of"]
-
 Normalizer = Callable[[cp.Characters], cp.Characters]
 SPACES, LINES = " {2,}", r"\s{2,}|[\n\r\t]"
 

@@ -9,8 +9,6 @@ import tensorflow as tf
 from tfmrc.text import code_points as cp
 from tfmrc.text.checks import checked
 
-__all__ = ["Precompiled", "read_rules"]
-
 SHORT = 6  # bytes; a rule for several characters holds for shorter grapheme clusters only
 EMOJI_SIGNS = "\xa9\xae"  # of two bytes: shorter clusters that are joined by other rules
 CARRIAGE_RETURN, LINE_FEED = 13, 10

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
-__all__ = ["Unigram"]
-
 UNKNOWN_PENALTY = 10.0
 CODES = 1 << 21  # more than there are code points
 

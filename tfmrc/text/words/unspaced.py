@@ -1,7 +1,5 @@
 """Unicode blocks of the scripts without spaces between words."""
 
-__all__ = ["UNSPACED"]
-
 UNSPACED = (
     (0x0E00, 0x0EFF),  # Thai, Lao
     (0x1000, 0x109F),  # Myanmar

@@ -32,10 +32,7 @@ class ProgressLog(keras.callbacks.Callback):
     """
 
     def __init__(
-        self,
-        every_seconds: float = 60.0,
-        first_step: int | None = None,
-        steps: int | None = None,
+        self, every_seconds: float = 60.0, first_step: int | None = None, steps: int | None = None
     ) -> None:
         super().__init__()
         self.every_seconds = every_seconds

@@ -18,9 +18,7 @@ _FACTS = "facts.json"
 
 @by_first_host
 def write_state(
-    path: str | os.PathLike[str],
-    variables: Mapping[str, keras.Variable],
-    facts: Mapping[str, Any],
+    path: str | os.PathLike[str], variables: Mapping[str, keras.Variable], facts: Mapping[str, Any]
 ) -> None:
     """Writes variables and facts to a NumPy archive, which has a checksum of each member.
 

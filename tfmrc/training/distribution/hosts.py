@@ -9,17 +9,6 @@ import keras
 
 from tfmrc.training.distribution.strategies import check_batch_size
 
-__all__ = [
-    "on_this_host",
-    "by_first_host",
-    "data_parallel",
-    "is_single_host",
-    "is_first_host",
-    "named_failure",
-    "rows_of_host",
-    "wait_for_hosts",
-]
-
 
 def data_parallel(
     hosts: int | None = None,

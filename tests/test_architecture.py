@@ -195,7 +195,7 @@ def test_setup_requirements_are_locked_and_explained() -> None:
     lock = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
     explained = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8").lower()
     # Not in the lock file: tested in environments of their own.
-    extras = {"keras-hub", "tensorflow-hub", "spacy", "mlflow-skinny", "haystack-ai"}
+    extras = {"haystack-ai", "mlflow-skinny", "ray"}
     assert len(names) > 15
     for name in names:
         assert f"`{name}`" in explained, f"docs/dependencies.md does not say why {name} is there"

@@ -8,7 +8,6 @@ share a sentence are in one group, across sources.
 """
 
 import re
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from tfmrc.data import Example, read_squad, write_examples
 from tfmrc.data.transforms.splits import draw_by_id, group_number
+from tfmrc.documents.sqlite import sqlite3
 from tfmrc.utils.files import replacing
 
 SOURCES = {  # which of them name articles

@@ -171,7 +171,7 @@ def test_every_page_runs(path, world, tmp_path, monkeypatch, without_graphs):
     once = {"epochs": 1, "steps_per_epoch": 1, "validation_steps": 1}
     one_step = functools.wraps(fit)(lambda *args, **named: fit(*args, **{**named, **once}))
     monkeypatch.setattr(keras.Model, "fit", one_step)
-    monkeypatch.setattr(presets, "packaged", lambda name: (world / "READER", {"name": name}))
+    monkeypatch.setitem(presets._SHIPPED, "minilm", (world / "READER", {"name": "minilm"}))
     monkeypatch.setattr(ready, "ready_folder", lambda: tmp_path / "runs" / "reader_squad")
     hub = SimpleNamespace(snapshot_download=lambda *args, **named: "READER")
     monkeypatch.setitem(sys.modules, "huggingface_hub", hub)

@@ -107,6 +107,7 @@ def answers_table(predictor: Any, sets: Mapping[str, Sequence[Example]]) -> Tabl
         nearest = {e.id: most_similar_sentence(e.question, e.passages) for e in asked}
         rows.append([name, f"{len(asked):,}", *answered.scores(answered.texts)])
         rows.append(["– the most similar sentence", "", *answered.scores(nearest)])
+        print(rows[-2], flush=True)
     return {"columns": ["", "questions", "F1", "exact match"], "rows": rows}
 
 
@@ -126,6 +127,7 @@ def refusals_table(predictor: Any, sets: Mapping[str, Sequence[Example]]) -> Tab
                 [f"{name}, {kind}", one.scores(one.shipped)[0], always, never,
                  one.refused(False), one.refused(True), one.area()]
             )  # fmt: skip
+            print(rows[-1], flush=True)
     columns = ["", "F1", "answer always", "never answer", "rightly refused", "wrongly refused",
                "area under the curve"]  # fmt: skip
     return {"columns": columns, "rows": rows}

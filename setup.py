@@ -42,6 +42,10 @@ PARQUET = ["pyarrow>=17"]
 RAY = ["ray[data]>=2.60"]
 # An index of PDF, Word and HTML files, and of texts that are not UTF-8.
 DOCUMENTS = ["charset-normalizer>=3.4", "pypdfium2>=5", "python-docx>=1.2", "selectolax>=0.4"]
+# An index of millions of passages, also in object storage.
+LANCEDB = ["lancedb>=0.40"]
+# `tfmrc mcp`: documents as tools of an assistant.
+MCP = ["mcp>=2.3"]
 # `tfmrc serve` and the clients.
 SERVE = [
     "grpcio>=1.70",
@@ -53,6 +57,8 @@ SERVE = [
 TEST = [
     *SERVE,
     *DOCUMENTS,
+    *LANCEDB,
+    *MCP,
     *SPACY,
     *ENCODERS,
     *EXCEL,
@@ -108,6 +114,8 @@ setup(
     install_requires=RUNTIME,
     extras_require={
         "documents": DOCUMENTS,
+        "lancedb": LANCEDB,
+        "mcp": MCP,
         "encoders": ENCODERS,
         "excel": EXCEL,
         "haystack": HAYSTACK,

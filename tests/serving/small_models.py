@@ -96,6 +96,46 @@ def write_joined(folder):
     _write(Joined(), folder / "1")
 
 
+class Quoting(tf.Module):
+    """Quotes the word `owl` from the first two passages that have it, as a reader does.
+
+    It is not confident if the question has the word `perhaps`.
+    """
+
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([None], tf.string, name="question"),
+            tf.TensorSpec([None, None], tf.string, name="passages"),
+        ],
+        autograph=False,
+    )
+    def __call__(self, question, passages):
+        passages = tf.pad(passages, [[0, 0], [0, 2]])  # [B, N + 2]
+        before = tf.strings.regex_replace(passages, "(?s)owl.*", "")
+        found = tf.cast(before != passages, tf.float32)
+        found, order = tf.math.top_k(found, 2)  # [B, 2]
+        has = found > 0
+        starts = tf.strings.length(tf.gather(before, order, batch_dims=1), "UTF8_CHAR")
+        starts = tf.where(has, starts, -1)
+        several = {
+            "answers": tf.where(has, "owl", ""),
+            "starts": starts,
+            "ends": tf.where(has, starts + 3, -1),
+            "answer_passages": tf.where(has, order, -1),
+            "probabilities": found * [0.5, 0.25],
+        }
+        names = ("answer", "start", "end", "passage", "probability")
+        one = dict(zip(names, (values[:, 0] for values in several.values()), strict=True))
+        doubtful = tf.strings.regex_full_match(question, ".*perhaps.*")
+        marks = {"is_confident": ~doubtful, "truncated": tf.zeros_like(doubtful)}
+        return several | one | marks
+
+
+def write_quoting(folder):
+    """Writes `<folder>/1`."""
+    _write(Quoting(), folder / "1")
+
+
 class Lengths(tf.Module):
     """Returns the number of passages of each row."""
 

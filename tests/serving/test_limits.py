@@ -20,7 +20,7 @@ from tensorflow_serving.apis.prediction_service_pb2_grpc import PredictionServic
 
 from tests.serving.small_models import Gate, wait_until, write_echo, write_lengths
 from tfmrc.predictors import RequestError
-from tfmrc.serving import Client, Limits, Server, page, service
+from tfmrc.serving import Client, Limits, Server, service
 
 TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
 LIMITS = Limits(body_bytes=2000, elements=40, requests=3, seconds=TIMEOUT, receive_seconds=TIMEOUT)
@@ -369,13 +369,6 @@ def test_the_health_service_of_grpc_needs_no_key(guarded):
         assert next(watched) == b"\x08\x02"
         guarded.service.stopping = False
         watched.cancel()
-
-
-def test_the_description_has_the_paths_of_the_server(server):
-    described = httpx.get(f"{server.url}/openapi.json", timeout=TIMEOUT).json()
-    routes = server._uvicorn.config.app.routes
-    paths = {re.sub(r":\w+\}", "}", route.path) for route in routes}
-    assert set(described["paths"]) == paths - set(page.FILES)
 
 
 def test_the_log_has_no_texts(server, caplog, monkeypatch):

@@ -1,7 +1,8 @@
 """An answer with its place in a document."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
 from tfmrc.documents.document import Passage
 from tfmrc.documents.passages import sentence_at
@@ -41,6 +42,22 @@ class DocumentAnswer(Result):
 
     def __str__(self) -> str:
         return "\n  ".join([self.headline, self.place] if self.document else [self.headline])
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        """Returns the answer that `to_json` described; further values are left out.
+
+        Example:
+
+        >>> answer = DocumentAnswer("owl", heading=("A",), alternatives=(DocumentAnswer("elk"),))
+        >>> DocumentAnswer.from_json(answer.to_json() | {"more": 1}) == answer
+        True
+        """
+        known = {each.name for each in fields(cls)}
+        values = {name: each for name, each in value.items() if name in known}
+        values["heading"] = tuple(values.get("heading", ()))
+        values["alternatives"] = tuple(map(cls.from_json, values.get("alternatives", ())))
+        return cls(**values)
 
     @property
     def headline(self) -> str:

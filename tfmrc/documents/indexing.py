@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 
 from tfmrc.documents.formats.registry import document_formats, read_document
+from tfmrc.documents.original import stamp
 from tfmrc.documents.passages import PASSAGE_LENGTH, split_document
 from tfmrc.documents.store import DocumentStore, open_store
 from tfmrc.utils.arguments import check_whole_numbers
@@ -147,7 +148,7 @@ def _update(
     """Stores a file if it has changed; one that cannot be read leaves the index."""
     try:
         info = path.stat()
-        version = f"{READING}-{passage_length}-{info.st_size}-{info.st_mtime_ns}"
+        version = f"{READING}-{passage_length}-{stamp(info)}"
         if version == known:
             return
         if not stat.S_ISREG(info.st_mode):

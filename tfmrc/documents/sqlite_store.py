@@ -197,6 +197,18 @@ class SQLiteStore:
             raise KeyError(name)
         return zlib.decompress(content).decode()
 
+    def document_source(self, name: str) -> tuple[str, str]:
+        """Returns the folder of a document's file, and the version that was stored.
+
+        Raises:
+            KeyError: If there is no such document.
+        """
+        with self._errors():
+            version = self._value("SELECT version FROM documents WHERE name = ?", name)
+            if version is None:
+                raise KeyError(name)
+            return self._value("SELECT path FROM folder"), version
+
     def close(self) -> None:
         """Closes the file; one that was written becomes a single file again if nobody reads it."""
         with suppress(sqlite3.Error):

@@ -29,6 +29,9 @@ class DocumentStore(Protocol):
     def document_text(self, name: str) -> str:
         """Returns the text of a document, to which the places of passages refer."""
 
+    def document_source(self, name: str) -> tuple[str, str]:
+        """Returns the folder of a document's file, and the version that was stored."""
+
     def close(self) -> None:
         """Ends the use of the index."""
 

@@ -14,6 +14,7 @@ from tfmrc.utils.optional import optional_import
 with optional_import("tfmrc[serve]"):
     import httpx
 
+from tfmrc.documents.answer import DocumentAnswer
 from tfmrc.predictors.exported.errors import RequestError
 from tfmrc.predictors.exported.queries import (
     SignatureQuery,
@@ -161,6 +162,22 @@ class Client:
         """
         chosen = self._first_style if style is None else style
         return self._run(answer_query(self.signatures(), question, passages, chosen))
+
+    def answer_from_documents(self, *, question: str, **options: Any) -> DocumentAnswer:
+        """Answers one question from the documents of a tfmrc server.
+
+        Args:
+            question: str. The question.
+            **options: `num_passages`, `num_alternatives` and `style`, as of
+                `tfmrc.documents.DocumentCollection.answer`.
+
+        Raises:
+            RequestError: If the server refuses the request, or has no documents.
+            ConnectionError: If there is no server.
+        """
+        body = {"question": question, "model": self.name, **options}
+        reply = self._send("/v1/documents:answer", json.dumps(body).encode())
+        return DocumentAnswer.from_json(reply)
 
     def ask(self, *, passage: str, answer: str, answer_start: int | None = None) -> GeneratedText:
         """Generates a question about an answer; see `tfmrc.Predictor.ask`.

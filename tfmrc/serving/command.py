@@ -41,10 +41,13 @@ def serve(options: Namespace) -> None:
         poll_seconds=options.poll_seconds,
         api_key=key,
         allowed_hosts=options.allowed_host,
+        documents=options.documents,
     )
 
     def print_addresses() -> None:
         print(f"Models: {', '.join(server.manager.names)}")
+        if server.documents is not None:
+            print(f"Documents: {server.documents.name}")
         print(f"REST and page: {server.url}")
         if server.grpc_url is not None:
             print(f"gRPC: {server.grpc_url}")

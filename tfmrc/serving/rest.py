@@ -5,7 +5,7 @@ import re
 import zlib
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from google.protobuf import json_format
 from google.protobuf.message import Message
@@ -21,8 +21,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tfmrc.predictors.exported.errors import RequestError
 from tfmrc.predictors.exported.signature import SavedModel
 from tfmrc.serving import page
+from tfmrc.serving.documents import HEADERS, ServedDocuments
 from tfmrc.serving.lane import Arrays
-from tfmrc.serving.rest_values import PredictRequest, json_of, reply_of
+from tfmrc.serving.rest_values import PredictRequest, json_of, json_value, reply_of
 from tfmrc.serving.service import Call, Service, unexpected
 
 METRICS_PATH = "/monitoring/prometheus/metrics"
@@ -31,17 +32,21 @@ STOPPING = RequestError("The server is shutting down.", 503, reason="stopping")
 DISCONNECTED = RequestError("The client disconnected.", 499, reason="disconnected")
 REQUEST_ID = re.compile(r"[\w.:-]{1,128}")
 
+Value = TypeVar("Value")
 Handler = Callable[[Request, Call], Awaitable[Response]]
 
 
-def rest_application(service: Service, hosts: Sequence[str]) -> Starlette:
+def rest_application(
+    service: Service, hosts: Sequence[str], documents: ServedDocuments | None = None
+) -> Starlette:
     """Returns the ASGI application of a server.
 
     Args:
         service: `Service`. Processes the requests.
         hosts: list of str. Names of the server that requests may have; `"*"` for any.
+        documents: `ServedDocuments` or None. Documents that the models answer from. Default: None.
     """
-    rest = _Rest(service)
+    rest = _Rest(service, documents)
     routes = [
         *(Route(path, page.file) for path in page.FILES),
         Route("/healthz", rest.live),
@@ -55,6 +60,8 @@ def rest_application(service: Service, hosts: Sequence[str]) -> Starlette:
             Route(f"{path}/metadata", rest.tracked("metadata", rest.metadata)),
             Route(f"{path}:predict", rest.tracked("predict", rest.predict), methods=["POST"]),
         ]
+    if documents is not None:
+        routes += rest.routes_of(documents)
     return Starlette(
         routes=routes,
         middleware=[Middleware(_Guard, service=service, hosts=frozenset(hosts))],
@@ -105,9 +112,10 @@ def _call(request: Request, method: str) -> Call:
 
 
 class _Rest:
-    def __init__(self, service: Service):
+    def __init__(self, service: Service, documents: ServedDocuments | None):
         self.service = service
         self.manager = service.manager
+        self.about = {} if documents is None else {"documents": documents.name}
 
     def tracked(self, method: str, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         """Returns an endpoint that writes a line of the access log and answers errors as JSON."""
@@ -129,7 +137,7 @@ class _Rest:
                 except Exception as error:  # one bad request must not end the server
                     reply = _refusal(unexpected(error), call)
                 reply.headers["x-request-id"] = call.id
-                call.bytes_out = len(reply.body)
+                call.bytes_out = int(reply.headers["content-length"])
             return reply
 
         return endpoint
@@ -167,7 +175,32 @@ class _Rest:
         for name in self.manager.names:
             with suppress(RequestError), self.manager.use(name) as version:  # it may be gone by now
                 entries.append(page.described(name, version))
-        return _json(json_of({"models": entries}))
+        return _json(json_of({"models": entries, **self.about}))
+
+    def routes_of(self, documents: ServedDocuments) -> list[Route]:
+        """Returns the routes of answers from documents, and of their pages and files."""
+
+        async def answer(request: Request, call: Call) -> Response:
+            with self.service.buffer() as add:
+                body = await self._body(request, add)
+                call.bytes_in = len(body)
+                asked = await self.service.read(json_value, body, self.service.limits)
+                reply = await _unless_disconnected(request, documents.answer(call, asked))
+            return _json(json_of(reply))
+
+        async def page(request: Request, call: Call) -> Response:
+            picture = await documents.picture(request.query_params)
+            return Response(picture, headers=HEADERS, media_type="image/png")
+
+        async def file(request: Request, call: Call) -> Response:
+            return await documents.file(request.query_params)
+
+        path = "/v1/documents"
+        return [
+            Route(f"{path}:answer", self.tracked("answer", answer), methods=["POST"]),
+            Route(f"{path}/page", self.tracked("page", page)),
+            Route(f"{path}/file", self.tracked("file", file)),
+        ]
 
     async def live(self, request: Request) -> Response:
         return PlainTextResponse("live\n")
@@ -218,7 +251,7 @@ class _Rest:
         return body
 
 
-async def _unless_disconnected(request: Request, work: Coroutine[Any, Any, Arrays]) -> Arrays:
+async def _unless_disconnected(request: Request, work: Coroutine[Any, Any, Value]) -> Value:
     """Returns the result of the work; cancels it when the client disconnects."""
 
     async def disconnected() -> None:

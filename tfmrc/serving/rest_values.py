@@ -51,18 +51,7 @@ class PredictRequest:
         >>> PredictRequest.parse(b'{"instances": [{"question": "Who?"}]}', Limits()).signature
         'serving_default'
         """
-        # Counted before parsing: an empty list has two bytes in JSON and 64 in Python.
-        values = body.count(b'"') // 2
-        if values <= limits.elements:
-            structure = TEXT.sub(b"", body)
-            values = sum(map(structure.count, (b",", b"[", b"{")))
-        if values > limits.elements:
-            message = f"The body must have at most {limits.elements:,} values. Received: {values:,}"
-            raise RequestError(message, 413, reason="size")
-        try:
-            request = json.loads(body.decode("utf-8-sig"))
-        except (ValueError, RecursionError) as error:
-            raise RequestError(f"The body is not valid JSON: {error}") from error
+        request = json_value(body, limits)
         if not isinstance(request, dict) or ("instances" in request) == ("inputs" in request):
             raise RequestError('The body must be an object with either "instances" or "inputs".')
         in_rows = "instances" in request
@@ -107,6 +96,30 @@ class PredictRequest:
         if not self.in_rows:
             return dict(values)
         return {name: [example[name] for example in values] for name in values[0]}
+
+
+def json_value(body: bytes, limits: Limits) -> Any:
+    """Returns the JSON value of the body of a request.
+
+    Args:
+        body: bytes. The body.
+        limits: `Limits`. Limit of the number of values in it.
+
+    Raises:
+        RequestError: If it is invalid or too large.
+    """
+    # Counted before parsing: an empty list has two bytes in JSON and 64 in Python.
+    values = body.count(b'"') // 2
+    if values <= limits.elements:
+        structure = TEXT.sub(b"", body)
+        values = sum(map(structure.count, (b",", b"[", b"{")))
+    if values > limits.elements:
+        message = f"The body must have at most {limits.elements:,} values. Received: {values:,}"
+        raise RequestError(message, 413, reason="size")
+    try:
+        return json.loads(body.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise RequestError(f"The body is not valid JSON: {error}") from error
 
 
 def reply_of(outputs: Mapping[str, np.ndarray], in_rows: bool) -> bytes:

@@ -19,6 +19,7 @@ with optional_import("tfmrc[serve]"):
     import uvicorn
 
     from tfmrc.serving.client import LOOPBACK
+    from tfmrc.serving.documents import ServedDocuments
     from tfmrc.serving.grpc_services import add_services
     from tfmrc.serving.metrics import Metrics
     from tfmrc.serving.rest import rest_application
@@ -53,10 +54,12 @@ class Server:
         api_key: str or None. Key that every request must have. Default: None.
         allowed_hosts: list of str. Host names that REST requests may use, besides the server's
             address and `localhost`; `"*"` for any. Default: ().
+        documents: str, path or None. An index of documents, as of `tfmrc.documents.open_store`, to
+            answer from: `POST /v1/documents:answer` takes `{"question": ...}`. Default: None.
 
     Raises:
-        FileNotFoundError: If a folder holds no SavedModel.
-        ValueError: If an export is damaged, or an argument is invalid.
+        FileNotFoundError: If a folder holds no SavedModel, or there is no index.
+        ValueError: If an export or the index is damaged, or an argument is invalid.
         OSError: If the port is in use.
 
     Use it as a context manager to serve in the background, or call `serve_forever`.
@@ -73,6 +76,7 @@ class Server:
         poll_seconds: float = 2.0,
         api_key: str | None = None,
         allowed_hosts: Sequence[str] = (),
+        documents: str | PathLike[str] | None = None,
     ):
         if api_key is not None and not api_key.strip():  # every request would match it
             raise ValueError("`api_key` must not be empty; None serves without a key.")
@@ -84,6 +88,7 @@ class Server:
         metrics = Metrics()
         self.manager = ModelManager(_folders(models), self.limits, metrics)
         self.service = Service(self.manager, self.limits, metrics, api_key)
+        self.documents = None if documents is None else ServedDocuments(documents, self.service)
         self._socket = _listen(host, port)
         self.url = f"http://{_address(host, self._socket.getsockname()[1])}"
         try:
@@ -94,7 +99,7 @@ class Server:
             raise
         self._uvicorn = uvicorn.Server(
             uvicorn.Config(
-                rest_application(self.service, (host, *LOOPBACK, *allowed_hosts)),
+                rest_application(self.service, (host, *LOOPBACK, *allowed_hosts), self.documents),
                 http="h11",  # limits headers to 64 KiB, unlike httptools
                 ws="none",
                 lifespan="off",
@@ -206,6 +211,8 @@ class Server:
                 await server.stop(None)  # if REST failed; otherwise it has stopped already
             await asyncio.to_thread(self.manager.close, self.limits.drain_seconds)
             self._socket.close()
+            if self.documents is not None:
+                self.documents.close()
 
     async def _start_grpc(self, port: int) -> grpc.aio.Server:
         limits = self.limits

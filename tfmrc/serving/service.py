@@ -8,9 +8,9 @@ import math
 import time
 import traceback
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -146,6 +146,31 @@ class Service:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._readers, function, *arguments)
 
+    @asynccontextmanager
+    async def admitted(self, seconds: float | None = None) -> AsyncIterator[float]:
+        """Context of a request within the limits of number and time; yields its deadline.
+
+        Args:
+            seconds: float or None. The client's deadline; the server's limit also holds.
+                Default: None.
+
+        Raises:
+            RequestError: If there are too many requests (429), or it takes too long (504).
+        """
+        if self.running >= self.limits.requests:
+            message = f"The server is processing {self.running} requests. Retry later."
+            raise RequestError(message, 429, reason="requests")
+        seconds = min(self.limits.seconds, math.inf if seconds is None else seconds)
+        self.running += 1
+        try:
+            async with asyncio.timeout(seconds):
+                yield seconds
+        except TimeoutError:
+            message = f"The request took longer than {seconds:g} seconds."
+            raise RequestError(message, 504, reason="deadline") from None
+        finally:
+            self.running -= 1
+
     async def predict(
         self,
         call: Call,
@@ -172,33 +197,22 @@ class Service:
         Raises:
             RequestError: If the request cannot be answered.
         """
-        if self.running >= self.limits.requests:
-            message = f"The server is processing {self.running} requests. Retry later."
-            raise RequestError(message, 429, reason="requests")
-        seconds = min(self.limits.seconds, math.inf if seconds is None else seconds)
-        self.running += 1
-        try:
-            async with asyncio.timeout(seconds):
-                with self.manager.use(name, version) as used:
-                    call.model, call.version = name, used.number
-                    model, batcher = used.loaded
+        async with self.admitted(seconds) as seconds:
+            with self.manager.use(name, version) as used:
+                call.model, call.version = name, used.number
+                model, batcher = used.loaded
 
-                    def prepare() -> Request:
-                        signature, arrays = read(model)
-                        return batcher.request(signature, arrays)
+                def prepare() -> Request:
+                    signature, arrays = read(model)
+                    return batcher.request(signature, arrays)
 
-                    request = await self.read(prepare)
-                    call.signature, call.rows = request.signature, request.rows
-                    call.words = request.cost.words
-                    outputs = await asyncio.wrap_future(batcher.submit(request, seconds))
-                    call.wait_milliseconds = round(1000 * request.waited, 3)
-                    call.compute_milliseconds = round(1000 * request.computed, 3)
-                    return outputs
-        except TimeoutError:
-            message = f"The request took longer than {seconds:g} seconds."
-            raise RequestError(message, 504, reason="deadline") from None
-        finally:
-            self.running -= 1
+                request = await self.read(prepare)
+                call.signature, call.rows = request.signature, request.rows
+                call.words = request.cost.words
+                outputs = await asyncio.wrap_future(batcher.submit(request, seconds))
+                call.wait_milliseconds = round(1000 * request.waited, 3)
+                call.compute_milliseconds = round(1000 * request.computed, 3)
+                return outputs
 
     def status(self, call: Call, name: str, version: int | None) -> Any:
         """Returns the states of a model's versions as a `GetModelStatusResponse`."""

@@ -15,7 +15,8 @@ _LARGER = 1.1  # a heading's size, in that of the text
 _WIDER = 1.25  # the gap before a paragraph, in that between two lines
 _LONGEST_HEADING = 200  # characters
 _ITEM = re.compile(r"[-*•◦▪–]\s|\(?\d{1,3}[.)]\s")
-_HYPHEN = re.compile("[\x02\ufffe]\\s*")  # PDFium's mark of a word that is divided
+_HYPHENS = "\x02\ufffe"  # PDFium's marks of a word that is divided
+_HYPHEN = re.compile(f"[{_HYPHENS}]\\s*")
 _ENDS = re.compile(r"[.!?:…][\"'”’»)\]]*$")
 
 
@@ -48,6 +49,17 @@ def read_pdf(content: bytes) -> Document:
             "has no text, as a scan; recognise its text first, for instance by OCRmyPDF"
         )
     return _document(pages)
+
+
+def letter_places(text: str) -> list[int]:
+    """Returns the offsets of what the text of a document keeps of the text of a page: no spaces.
+
+    Example:
+
+    >>> letter_places("An ow\\x02\\r\\nl")
+    [0, 1, 3, 4, 8]
+    """
+    return [n for n, letter in enumerate(text) if not (letter.isspace() or letter in _HYPHENS)]
 
 
 def _lines(page: Any) -> list[_Line]:

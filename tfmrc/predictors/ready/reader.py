@@ -21,6 +21,7 @@ READY = "ready"
 FILES = Path(__file__).with_name("files")
 DIFFERENCE, CARD = "difference.safetensors", "card.json"
 LEFT, RIGHT = ":left", ":right"
+CANDIDATES = 20  # spans of the export, of which those that overlap are left out for documents
 
 
 def ready_folder() -> Path:
@@ -57,7 +58,7 @@ def ready_exports() -> Path:
     folder = saved.parent / "exports"
     if not (folder / READY / "1").is_dir():
         print(f"Exporting the ready reader to {folder / READY / '1'}, once.", flush=True)
-        Predictor.load(saved).export(folder / READY / "1")
+        Predictor.load(saved).export(folder / READY / "1", num_return_sequences=CANDIDATES)
     return folder
 
 

@@ -32,7 +32,7 @@ from tfmrc import Predictor, cli, data, encoders, experiments, models, preproces
 from tfmrc.encoders import presets
 from tfmrc.evaluation.metrics.registry import _METRICS
 from tfmrc.predictors import calibration
-from tfmrc.predictors.ready import reader as ready
+from tfmrc.predictors.ready import shipped as ready
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -156,7 +156,7 @@ class Page:
             elif program == "tfmrc" and words[0] == "serve":
                 from tfmrc.serving import Server
 
-                models = ready.ready_exports() if words[1] == "ready" else words[1]
+                models = ready.ready_exports(words[1]) if words[1] in ready.NAMES else words[1]
                 self.server = self.stack.enter_context(Server(models, port=0))
             elif program == "tfmrc" and not ELSEWHERE.search(line):
                 assert cli.main(words) == 0, line
@@ -175,7 +175,7 @@ def test_every_page_runs(path, world, tmp_path, monkeypatch, without_graphs):
     one_step = functools.wraps(fit)(lambda *args, **named: fit(*args, **{**named, **once}))
     monkeypatch.setattr(keras.Model, "fit", one_step)
     monkeypatch.setitem(presets._SHIPPED, "minilm", (world / "READER", {"name": "minilm"}))
-    monkeypatch.setattr(ready, "ready_folder", lambda: tmp_path / "runs" / "reader_squad")
+    monkeypatch.setattr(ready, "ready_folder", lambda name: tmp_path / "runs" / "reader_squad")
     # The small readers answer nothing right, which cannot be calibrated.
     half_right = lambda texts, *_: np.arange(len(texts)) // 2 % 2 == 0  # noqa: E731
     monkeypatch.setattr(calibration, "right_answers", half_right)

@@ -1,126 +1,105 @@
-"""Makes a ready model: prepares questions, trains, writes what differs from MiniLM, calibrates.
+"""Makes the ready models: prepares questions, trains, writes what differs from MiniLM, calibrates.
 
-    python -m recipes.ready_models.main --data FOLDER
+    python -m recipes.ready_models.main --data FOLDER                    # all, one by one
+    python -m recipes.ready_models.main --data FOLDER --models ready-qg  # one of them
 
-The same command goes on where it was interrupted.
+The same command goes on where it was interrupted. `ready` comes first: the others start from its
+encoder.
 """
 
 import argparse
 import json
+import shutil
+import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import keras
 import numpy as np
 from safetensors.numpy import save_file
 
 import tfmrc
 from recipes.ready_models import prepare
-from tfmrc import encoders, experiments, models
+from recipes.ready_models.compress import difference_of
+from tfmrc import experiments
 from tfmrc.data import Example, read_examples
 from tfmrc.data.transforms.splits import draw_by_id
 from tfmrc.evaluation import score_squad
-from tfmrc.predictors import Calibration
-from tfmrc.predictors.ready.reader import (
+from tfmrc.models.folder import CONFIG, WEIGHTS, build_model
+from tfmrc.predictors.ready.shipped import (
+    ALL,
     CARD,
     DIFFERENCE,
     FILES,
-    LEFT,
-    RIGHT,
-    first_values,
-    load_ready,
+    READY,
+    WORD_PIECES,
+    start_of,
 )
-from tfmrc.storage.parts import CALIBRATION
+from tfmrc.storage.parts import ASSETS, CALIBRATION, METRICS
 from tfmrc.utils.files import sha256_of
 
-RECIPE = Path(__file__).with_name("reader.yaml")
-BYTES = 6_000_000
-SMALL = 64  # of a matrix of fewer rows or columns all values are written
+RECIPES = {name: Path(__file__).with_name(f"{name.removeprefix('ready-')}.yaml") for name in ALL}
+BYTES = {READY: 4_000_000}  # of the difference between the encoders; others: OTHERS
+OTHERS = 3_000_000
 UNANSWERABLE = 0.13  # share of such questions on which probabilities are calibrated, as in SQuAD
+CALIBRATED = 2_000  # questions
 
 
-def difference_of(trained: keras.Model, start: keras.Model, limit: int) -> dict[str, np.ndarray]:
-    """Returns what the weights of a reader differ from those that it began with.
-
-    Of a matrix `[m, n]` the product of `[m, r]` and `[r, n]`, its r greatest singular values. The
-    ranks are those with the smallest square error over all matrices in at most `limit` bytes.
+def train(name: str, prepared: Path, work: Path) -> Path:
+    """Trains a model, or goes on with its training.
 
     Args:
-        trained: `keras.Model`. The reader.
-        start: `keras.Model`. A reader of the same structure, on MiniLM as it is.
-        limit: int. Bytes.
+        name: str. The ready model.
+        prepared: path. What `prepare` wrote.
+        work: path. The folder of the runs.
 
     Returns:
-        Float16 arrays, as `tfmrc.predictors.ready.reader.add_difference` reads them.
+        The run.
     """
-    pairs = zip(trained.weights, start.weights, strict=True)
-    changes = {after.path: after.numpy() - first_values(before) for after, before in pairs}
-    changes = {path: change for path, change in changes.items() if change.any()}
-    result, factors = {}, {}
-    for path, change in changes.items():
-        matrix = as_matrix(change)
-        if min(matrix.shape) < SMALL:
-            result[path] = change.astype("float16")
-        else:
-            factors[path] = np.linalg.svd(matrix, full_matrices=False)
-    free = limit - sum(change.nbytes for change in result.values())
-    for path, rank in ranks(factors, free).items():
-        left, values, right = factors[path]
-        root = np.sqrt(values[:rank])
-        result[path + LEFT] = (left[:, :rank] * root).astype("float16")
-        result[path + RIGHT] = (root[:, None] * right[:rank]).astype("float16")
-    return result
+    run = work / name
+    settings = experiments.read_settings(RECIPES[name])
+    changes = [f"split.ids={json.dumps(str((prepared / str(settings.split.ids)).resolve()))}"]
+    if name != READY:
+        changes.append(f"encoder.preset={json.dumps(str((work / READY).resolve()))}")
+    experiments.train(experiments.read_settings(RECIPES[name], *changes), prepared, run)
+    return run
 
 
-def ranks(factors: dict[str, Any], free: int) -> dict[str, int]:
-    """Returns the rank of each matrix: singular values by their square per byte, while they fit."""
-    gains = []
-    for path, (left, values, right) in factors.items():
-        size = 2 * (left.shape[0] + right.shape[1])
-        gains += [(float(value) ** 2 / size, size, path) for value in values]
-    chosen = dict.fromkeys(factors, 0)
-    for _, size, path in sorted(gains, reverse=True):
-        if size <= free:
-            chosen[path] += 1
-            free -= size
-    return chosen
-
-
-def as_matrix(change: np.ndarray) -> np.ndarray:
-    """Returns `[d, heads, size]` as `[d, heads * size]`; `[heads, size, d]` by its last axis."""
-    first = change.shape[0] >= change.shape[-1]
-    return change.reshape(change.shape[0], -1) if first else change.reshape(-1, change.shape[-1])
-
-
-def write(run: Path, data: Path) -> None:
-    """Writes difference and card of a trained run.
+def write(name: str, run: Path, data: Path) -> None:
+    """Writes the files of a trained model that tfmrc ships.
 
     Args:
-        run: path. The run of the recipe.
+        name: str. The ready model.
+        run: path. Its run.
         data: path. The folder of the data.
     """
     predictor = tfmrc.load(run)
-    start = models.ExtractiveReader(encoder=encoders.from_preset("minilm"))
-    FILES.mkdir(exist_ok=True)
-    save_file(difference_of(predictor.model, start, BYTES), FILES / DIFFERENCE)
-    sizes = ("window_length", "overlap", "question_length", "answer_length", "unanswerable")
-    config = predictor.preprocessor.get_config()
-    card = {
-        "sha256": {
-            "difference": sha256_of(FILES / DIFFERENCE),
-            "recipe": sha256_of(RECIPE),
-            **{name: sha256_of(data / name) for name in prepare.SOURCES},
-        },
-        "preprocessor": {name: config[name] for name in sizes if name in config},
-    }
-    (FILES / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+    predictor.default_options = experiments.read_settings(RECIPES[name]).evaluation.options
+    trained = {weight.path: weight.numpy() for weight in predictor.model.weights}
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = predictor.save(Path(temporary, name))
+        for part in (WEIGHTS, METRICS, "manifest.json"):
+            (folder / part).unlink(missing_ok=True)
+        config = (folder / CONFIG).read_text(encoding="utf-8")
+        (folder / CONFIG).write_text(config.replace("mixed_bfloat16", "float32"), encoding="utf-8")
+        start = start_of(build_model(folder), folder)
+        (folder / ASSETS / WORD_PIECES).unlink()
+        limit = BYTES.get(name, OTHERS)
+        save_file(difference_of(trained, start, limit), folder / DIFFERENCE)
+        sources = {name: sha256_of(data / name) for name in prepare.SOURCES}
+        shipped = {"difference": folder / DIFFERENCE, "recipe": RECIPES[name]}
+        card = {part: sha256_of(path) for part, path in shipped.items()} | sources
+        (folder / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+        shutil.rmtree(FILES / name, ignore_errors=True)
+        shutil.copytree(folder, FILES / name)
 
 
-def held_out(prepared: Path) -> list[Example]:
-    """Returns the questions that no model is trained on."""
-    ids = {*(prepared / "ids" / "validation.txt").read_text(encoding="utf-8").split("\n")}
-    return [example for example in read_examples(prepared / "train.jsonl") if example.id in ids]
+def held_out(prepared: Path, name: str) -> list[Example]:
+    """Returns the questions that a model is not trained on."""
+    settings = experiments.read_settings(RECIPES[name])
+    lines = (prepared / str(settings.split.ids) / "validation.txt").read_text(encoding="utf-8")
+    ids = {*lines.split("\n")}
+    file = prepared / str(settings.sources[0].train)
+    return [example for example in read_examples(file) if example.id in ids]
 
 
 def mixed(examples: list[Example], share: float) -> list[Example]:
@@ -131,14 +110,15 @@ def mixed(examples: list[Example], share: float) -> list[Example]:
     return [e for part, n in zip(parts, limits, strict=True) for e in draw_by_id(part, n)]
 
 
-def calibrate(prepared: Path) -> None:
-    """Calibrates the reader as it is shipped, and chooses the threshold of a confident answer.
+def calibrate(name: str, prepared: Path) -> None:
+    """Calibrates a model as it is shipped, and chooses the threshold of a confident answer.
 
     The threshold gives the best F1 by SQuAD 2.0's rules on as many questions with an answer as
     without one.
     """
-    (FILES / CALIBRATION).unlink(missing_ok=True)
-    predictor, examples = load_ready(), held_out(prepared)
+    (FILES / name / CALIBRATION).unlink(missing_ok=True)
+    predictor = tfmrc.load(name)
+    examples = held_out(prepared, READY)
     print(predictor.calibrate(mixed(examples, UNANSWERABLE), precision=None).markdown())
     balanced = mixed(examples, 0.5)
     known = {e.id: e.answers.get("span", ()) for e in balanced}
@@ -149,25 +129,27 @@ def calibrate(prepared: Path) -> None:
     # Answering one question more gains its F1, and loses 1 if it has no answer.
     gains = np.cumsum([f1[key] - (not known[key]) for key in order])
     threshold = float(results[order[int(np.argmax(gains))]].probability)
-    fitted: Calibration = replace(predictor.calibration, threshold=threshold)
+    fitted = replace(predictor.calibration, threshold=threshold)
     text = json.dumps(fitted.to_json(), indent=2)
-    (FILES / CALIBRATION).write_text(text + "\n", encoding="utf-8")
+    (FILES / name / CALIBRATION).write_text(text + "\n", encoding="utf-8")
     print(text)
 
 
 def main() -> None:
-    """Makes the ready reader."""
+    """Makes the ready models."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="the folder of squad and reading")
+    help_ = "the folder of squad, reading and narrativeqa"
+    parser.add_argument("--data", type=Path, required=True, help=help_)
     parser.add_argument("--work", type=Path, default=Path("runs/ready_models"))
+    parser.add_argument("--models", nargs="+", choices=ALL, default=ALL)
     options = parser.parse_args()
-    prepared, run = options.work / "prepared", options.work / "reader"
+    prepared = options.work / "prepared"
     if not (prepared / "ids").is_dir():
         prepare.prepare(options.data, prepared)
-    settings = experiments.read_settings(RECIPE, f"split.ids={(prepared / 'ids').resolve()}")
-    experiments.train(settings, prepared, run)
-    write(run, options.data)
-    calibrate(prepared)
+    for name in options.models:
+        write(name, train(name, prepared, options.work), options.data)
+        if name != "ready-qg":
+            calibrate(name, prepared)
 
 
 if __name__ == "__main__":

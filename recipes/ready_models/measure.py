@@ -1,6 +1,7 @@
-"""Measures the ready reader on questions that it never saw; writes results.json.
+"""Measures the ready models on questions that they never saw; writes results.json.
 
 python -m recipes.ready_models.measure --data FOLDER
+python -m recipes.ready_models.measure --data FOLDER --models ready-qg  # what is new
 """
 
 import argparse
@@ -12,15 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from recipes.ready_models.main import RECIPE
-from recipes.ready_models.prepare import Search
+import tfmrc
+from recipes.ready_models.prepare import PASSAGES, Search
 from tfmrc import data
 from tfmrc.data import Example
 from tfmrc.data.transforms.splits import draw_by_id
-from tfmrc.evaluation import most_similar_sentence, score_squad
-from tfmrc.predictors.ready.reader import load_ready
+from tfmrc.evaluation import most_similar_sentence, score_answers, score_repetition, score_squad
+from tfmrc.predictors.ready.shipped import NAMES, READY
 
 ANSWERABLE, EACH, CALIBRATED = 2000, 500, 1000  # questions, drawn by id
+DEV, REDDIT, STORIES = "SQuAD, dev articles", "Reddit", "NarrativeQA, summaries"
+ASKERS = ("ready-daanet", "ready-qg")
 Table = dict[str, list[Any]]
 
 
@@ -90,7 +93,7 @@ def drawn(examples: Iterable[Example], limit: int) -> list[Example]:
 def beside_others(asked: Sequence[Example], every: Sequence[Example]) -> list[Example]:
     """Returns questions beside the most similar other paragraph of their article."""
     search = Search({e.passages[0]: str(e.group) for e in every})
-    found = [(example, search.other_passage(example)) for example in asked]
+    found = [(example, next(search.other_passages(example), None)) for example in asked]
     return [
         Example(f"{e.id}/other", e.question, (passage,), answerable=False)
         for e, passage in found
@@ -147,30 +150,99 @@ def calibration_table(predictor: Any, sets: Mapping[str, Sequence[Example]]) -> 
     return {"columns": columns, "rows": rows}
 
 
+def reader_tables(data_sets: Mapping[str, Sequence[Example]]) -> dict[str, Table]:
+    """Returns the tables of `ready`."""
+    predictor = tfmrc.load(READY)
+    paragraphs = {name: data_sets[name] for name in (DEV, REDDIT)}
+    return {
+        "answers": answers_table(predictor, data_sets),
+        "refusals": refusals_table(predictor, paragraphs),
+        "calibration": calibration_table(predictor, data_sets),
+    }
+
+
+def answerer_row(name: str, folder: Path, dev: Sequence[Example]) -> list[list[str]]:
+    """Returns what a model answers: on dev articles, and Masque on stories."""
+    predictor, style = tfmrc.load(name), {}
+    sets = {DEV: drawn([e for e in dev if e.answers], CALIBRATED)}
+    if name == "ready-masque":
+        several = data.read_squad_passages(folder / "squad" / "dev.json", num_passages=PASSAGES)
+        sets[DEV] = drawn([e for e in several if e.answers], CALIBRATED)
+        sets[STORIES] = drawn(stories(folder), 600)
+        style = {DEV: "short", STORIES: "free"}
+    rows = []
+    for title, examples in sets.items():
+        known = {e.id: tuple(a for of in e.answers.values() for a in of) for e in examples}
+        asked: Any = examples
+        if style:
+            asked = [
+                {"question": e.question, "passages": e.passages, "style": style[title]}
+                for e in examples
+            ]
+        task = "answer" if name == "ready-daanet" else None
+        answered = dict(zip(known, predictor.predict(asked, task=task), strict=True))
+        texts = {key: result.text for key, result in answered.items()}
+        squad, words = score_squad(texts, known), score_answers(texts, known, "plain")
+        scores = (squad["f1"], squad["exact_match"], words["rouge_l"])
+        rows.append([name, title, f"{len(known):,}", *(percent(float(s)) for s in scores)])
+        print(rows[-1], flush=True)
+    return rows
+
+
+def asker_row(name: str, dev: Sequence[Example]) -> list[str]:
+    """Returns what a model asks about answers of dev articles, and whether `ready` finds them."""
+    asked = drawn([e for e in dev if e.answers], CALIBRATED)
+    questions = [r.text for r in tfmrc.load(name).predict(asked, task="ask")]
+    texts = dict(zip((e.id for e in asked), questions, strict=True))
+    known = {e.id: (e.question,) for e in asked}
+    scores = score_answers(texts, known, "plain")
+    repeated = score_repetition(texts)["duplication_rate"]
+    back = []
+    for example in (asked[:EACH], [replace(e, question=texts[e.id]) for e in asked[:EACH]]):
+        answered = Answered.of(tfmrc.load(READY), example)
+        back.append(float(score_squad(answered.texts, answered.known)["f1"]))
+    row = [name, *(percent(float(scores[key])) for key in ("rouge_l", "bleu_4"))]
+    row += [percent(float(repeated)), percent(back[1]), percent(back[0])]
+    print(row, flush=True)
+    return row
+
+
+def stories(folder: Path) -> list[Example]:
+    """Returns NarrativeQA's validation questions, beside the nearest passages of a summary."""
+    read = data.read_narrativeqa(
+        folder / "narrativeqa" / "qaps.csv", folder / "narrativeqa" / "summaries.csv",
+        split="valid", num_passages=PASSAGES, passage_words=120, nearest=True, style="span",
+    )  # fmt: skip
+    return [replace(e, id=f"{n}/{e.id}") for n, e in enumerate(read)]
+
+
 def main() -> None:
     """Measures and writes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="squad, reading and narrativeqa")
-    folder = parser.parse_args().data
-    stories = data.read_narrativeqa(
-        folder / "narrativeqa" / "qaps.csv", folder / "narrativeqa" / "summaries.csv",
-        split="valid", num_passages=3, nearest=True, style="span",
-    )  # fmt: skip
-    sets = {
-        "SQuAD, dev articles": list(data.read_squad(folder / "squad" / "dev.json")),
-        "Reddit": list(data.read_squad(folder / "reading" / "squadshifts_reddit.json.gz")),
-        "NarrativeQA, summaries": [replace(e, id=f"{n}/{e.id}") for n, e in enumerate(stories)],
-    }
-    predictor = load_ready()
-    paragraphs = {name: sets[name] for name in ("SQuAD, dev articles", "Reddit")}
-    tables = {
-        "answers": answers_table(predictor, sets),
-        "refusals": refusals_table(predictor, paragraphs),
-        "calibration": calibration_table(predictor, sets),
-    }
-    path = RECIPE.with_name("results.json")
+    parser.add_argument("--models", nargs="+", choices=NAMES, default=NAMES)
+    options = parser.parse_args()
+    folder = options.data
+    dev = list(data.read_squad(folder / "squad" / "dev.json"))
+    path = Path(__file__).with_name("results.json")
+    tables = json.loads(path.read_text(encoding="utf-8"))
+    if READY in options.models:
+        reddit = list(data.read_squad(folder / "reading" / "squadshifts_reddit.json.gz"))
+        tables |= reader_tables({DEV: dev, REDDIT: reddit, STORIES: stories(folder)})
+    for kind, columns in (
+        ("answerers", ["", "on", "questions", "F1", "exact match", "ROUGE-L"]),
+        ("askers", ["", "ROUGE-L", "BLEU-4", "word duplication", "answered back, F1",
+                    "questions of people, F1"]),
+    ):  # fmt: skip
+        before = tables.get(kind, {"rows": []})["rows"]
+        rows = [row for row in before if row[0] not in options.models]
+        for name in options.models:
+            if kind == "answerers" and name not in (READY, "ready-qg"):
+                rows += answerer_row(name, folder, dev)
+            if kind == "askers" and name in ASKERS:
+                rows.append(asker_row(name, dev))
+        tables[kind] = {"columns": columns, "rows": sorted(rows)}
     path.write_text(json.dumps(tables, indent=1) + "\n", encoding="utf-8")
-    print(path.read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

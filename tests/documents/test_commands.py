@@ -69,7 +69,7 @@ def test_an_index_is_made_without_tensorflow(folder):
     ],
 )
 def test_wrong_use_is_named(folder, words, message, capsys, monkeypatch):
-    monkeypatch.setattr("tfmrc.predictors.ready.reader.ready_folder", lambda: folder)
+    monkeypatch.setattr("tfmrc.predictors.ready.shipped.ready_folder", lambda name: folder)
     assert cli.main(words) == 1
     assert message in capsys.readouterr().err
 

@@ -11,7 +11,7 @@ import pytest
 import tfmrc
 from tfmrc import Predictor, cli, encoders, evaluation, models, preprocessing
 from tfmrc.experiments import evaluate_file, open_model
-from tfmrc.predictors.ready.reader import ready_folder
+from tfmrc.predictors.ready.shipped import ready_folder
 
 PIECES = "who named the owl mill a hill where is it ? . on".split()
 PASSAGE = "The owl named the mill. It is on a hill."

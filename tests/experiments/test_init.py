@@ -54,7 +54,7 @@ PASSAGE = 'passage "..." --answer "..."'
 
 
 @pytest.mark.parametrize("model", PAPERS)
-@pytest.mark.parametrize("encoder", ["ready", "none"])
+@pytest.mark.parametrize("encoder", ["minilm", "none"])
 def test_every_model_is_built_and_checked_from_the_recipe(encoder, model, table, capsys):
     command = ["init", "mine", "--model", model, "--data", str(table), "--encoder", encoder]
     assert cli.main([*command, "--columns", "group=document"]) == 0
@@ -63,7 +63,7 @@ def test_every_model_is_built_and_checked_from_the_recipe(encoder, model, table,
     assert "tfmrc train mine.yaml" in said
     asks, answers = f"tfmrc ask runs/mine --{PASSAGE}", "tfmrc answer runs/mine --question"
     assert (asks in said) == (model in ("maxout_pointer_qg", "daanet"))
-    start = "Starts from " + {"ready": "the encoder of the ready", "none": "nothing"}[encoder]
+    start = "Starts from " + {"minilm": "the encoder minilm", "none": "nothing"}[encoder]
     assert start in said
     assert (answers in said) == (model != "maxout_pointer_qg")
     experiment = experiments.read_settings("mine.yaml")
@@ -72,24 +72,25 @@ def test_every_model_is_built_and_checked_from_the_recipe(encoder, model, table,
     assert source.format == "table" and Path(source.train) == table
     assert source.options == {"columns": {"group": "document"}}
     assert source.spans == (None if model == "masque" else "exact")
-    assert experiment.encoder.get("preset") == (None if encoder == "none" else "ready")
+    assert experiment.encoder.get("preset") == (None if encoder == "none" else "minilm")
     assert experiment.preprocessor["question_length"] == 10
     assert (experiment.training.patience, experiment.training.batch_size) == (5, 8)
     rate = {"learning_rate": 0.001, "ema": 0.998} if model == "masque" else {}  # small and short
     assert experiment.training.optimizer == rate
 
 
-@pytest.mark.parametrize("encoder", ["ready", "minilm"])
-def test_a_reader_starts_from_the_ready_one_or_has_its_sizes_in_subwords(encoder, table, capsys):
-    command = ["init", "mine", "--model", "reader", "--data", str(table), "--encoder", encoder]
-    assert cli.main(command) == 0
+@pytest.mark.parametrize("start", ["ready", "none"])
+def test_a_reader_starts_from_the_ready_one_or_has_its_sizes_in_subwords(start, table, capsys):
+    assert (
+        cli.main(["init", "mine", "--model", "reader", "--data", str(table), "--from", start]) == 0
+    )
     said = capsys.readouterr().out
     assert "tfmrc answer runs/mine" in said and "tfmrc ask" not in said
     experiment = experiments.read_settings("mine.yaml")
     check_experiment(experiment)
     assert experiment.model == {"name": "ExtractiveReader"}
     sizes = {"question_length": 15, "answer_length": 15, "unanswerable": False}
-    started = encoder == "ready"
+    started = start == "ready"
     assert experiment.start_from == ("ready" if started else None)
     assert experiment.preprocessor == ({} if started else sizes)
     assert experiment.encoder.get("preset") == (None if started else "minilm")

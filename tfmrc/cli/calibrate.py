@@ -14,7 +14,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("run", metavar="model", help=MODEL)
     add("--input", metavar="FILE", help="the questions; default: the held-out rows of a run")
-    add("--to", metavar="FOLDER", help="calibrate a copy of the model; needed for ready and hf://")
+    add(
+        "--to",
+        metavar="FOLDER",
+        help="calibrate a copy of the model; needed for ready models and hf://",
+    )
     add_table_options(parser)
     add("--precision", type=float, default=0.9, help="precision of confident answers (0.9)")
     add_shared(parser, "--option")

@@ -26,10 +26,16 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--test-share", type=float, default=0.2, metavar="SHARE", help=share)
     add_table_options(parser)
     parser.add_argument(
+        "--from",
+        dest="start",
+        metavar="MODEL",
+        help="what the model starts from: a ready model, a run, a saved predictor, or none; "
+        "default: the ready model of its kind (English)",
+    )
+    parser.add_argument(
         "--encoder",
-        default="ready",
-        help="what the model starts from: ready, the reader of English that comes with tfmrc or "
-        "its encoder (the default), another encoder, such as minilm, or none",
+        help="the encoder of a model that starts from none, such as a Hugging Face folder; "
+        "default: minilm",
     )
 
 
@@ -42,6 +48,7 @@ def run(options: Namespace) -> None:
         data=options.data,
         test=options.test,
         test_share=options.test_share,
+        start=options.start,
         encoder=options.encoder,
         **table_options(options),
     )

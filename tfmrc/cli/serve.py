@@ -10,7 +10,7 @@ from argparse import ArgumentParser, Namespace
 
 def add_arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    add("folder", help="the folder of the exports NAME/VERSION, such as savedmodels; or ready")
+    add("folder", help="the folder of the exports NAME/VERSION (savedmodels), or a ready model")
     add(
         "--documents",
         metavar="FILE",
@@ -51,9 +51,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    from tfmrc.predictors.ready.reader import READY, ready_exports
+    from tfmrc.predictors.ready.shipped import NAMES, ready_exports
     from tfmrc.serving.command import serve
 
-    if options.folder == READY:
-        options.folder = str(ready_exports())
+    if options.folder in NAMES:
+        options.folder = str(ready_exports(options.folder))
     serve(options)

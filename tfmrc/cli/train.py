@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--from",
         dest="start_from",
         metavar="FOLDER",
-        help="start from the model of a run or a saved predictor; for a reader also from ready",
+        help="start from the model of a run, a saved predictor or a ready model",
     )
     parser.add_argument(
         "--hosts",
@@ -37,6 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     from tfmrc import experiments
+    from tfmrc.predictors.ready.shipped import NAMES
     from tfmrc.training import data_parallel
 
     if options.hosts is not None:
@@ -45,9 +46,9 @@ def run(options: Namespace) -> None:
 
     changes = []
     if options.start_from is not None:
-        is_ready = options.start_from == "ready"
-        start = options.start_from if is_ready else Path(options.start_from).resolve()
-        changes.append(f"start_from={json.dumps(str(start))}")
+        start = options.start_from
+        start = start if start in NAMES else str(Path(start).resolve())
+        changes.append(f"start_from={json.dumps(start)}")
     experiment = recipe_of(options, *changes)
     places = {"data": options.data, "run": options.run}
     chosen = {"variants": options.variants, "seeds": options.seeds}

@@ -1,4 +1,4 @@
-"""What is in a folder: a run, a saved predictor, an export, a Hugging Face reader, or `ready`."""
+"""What is in a folder: a run, a saved predictor, an export, a ready or a Hugging Face model."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ class Loaded:
 
     Attributes:
         name: str. Name of the folder.
-        folder: Path. The folder; for `ready` and a model of the hub, the one in the cache.
+        folder: Path. The folder; for a ready model and one of the hub, the one in the cache.
         options: dict. Options of the predictor: those of a run's settings, then those given.
         settings: `Experiment` or None. The settings of a run. Default: None.
         dtype: str or None. The precision of a Hugging Face reader. Default: None.
@@ -113,7 +113,7 @@ def open_model(
     settings: Experiment | None = None,
     exports: bool = False,
 ) -> Loaded:
-    """Opens a run, a saved predictor, a Hugging Face reader or `ready`.
+    """Opens a run, a saved predictor, a Hugging Face reader or a ready model.
 
     Args:
         folder: str or path. What `tfmrc.load` loads. A run comes with its tagger, its ranker and
@@ -128,11 +128,11 @@ def open_model(
         ValueError: If the folder holds the runs of a grid.
     """
     from tfmrc.predictors.hugging_face.folder import local_folder
-    from tfmrc.predictors.ready.reader import READY, ready_folder
+    from tfmrc.predictors.ready.shipped import NAMES, ready_folder
 
     given = dict(options or {})
     dtype = given.pop("dtype", None)
-    path = ready_folder() if folder == READY else local_folder(folder)
+    path = ready_folder(str(folder)) if folder in NAMES else local_folder(folder)
     if settings is None and folders.is_run(path):
         settings = read_settings(path / folders.CONFIG)
     if settings is not None:

@@ -10,7 +10,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from tfmrc.experiments.settings import Experiment, read_settings, write_settings
-from tfmrc.utils.files import sha256_of, user_path, write_text
+from tfmrc.utils.files import sha256_of, write_text
 from tfmrc.utils.run_imports import CONFIG
 
 MARKER = "run.json"
@@ -168,14 +168,13 @@ def drop_prepared(folder: Path) -> None:
 def trained_folder(name: str | Path) -> Path | None:
     """Returns the folder of the predictor in a run or a saved predictor; None if it is neither.
 
-    "ready" is the reader that comes with tfmrc.
+    A ready model has its folder in the cache.
     """
     from tfmrc.models.folder import WEIGHTS
-    from tfmrc.predictors.ready.reader import READY, ready_folder
+    from tfmrc.predictors.ready.shipped import model_folder
 
-    if name == READY:
-        return ready_folder()
-    for candidate in (user_path(name), user_path(name) / PREDICTOR):
+    folder = model_folder(name)
+    for candidate in (folder, folder / PREDICTOR):
         if (candidate / WEIGHTS).is_file():
             return candidate
     return None

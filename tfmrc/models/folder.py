@@ -41,6 +41,22 @@ def load_model(
     """
     folder = user_path(folder)
     check_links(folder)
+    model = build_model(folder, expected, **overrides)
+    try:
+        model.load_weights(folder / WEIGHTS)
+    except (OSError, ValueError, KeyError, RuntimeError, NotImplementedError) as error:
+        raise ValueError(
+            f"{folder / WEIGHTS} does not fit the model of {folder / CONFIG}, or is damaged: "
+            f"{error}"
+        ) from error
+    return model
+
+
+def build_model(folder: Path, expected: type = keras.Model, **overrides: Any) -> keras.Model:
+    """Builds the model of a predictor's folder; its weights are random.
+
+    Arguments and errors are those of `load_model`.
+    """
     entries = read_json(folder / CONFIG)
     cls, config = class_and_config(entries, "model", keras.Model, ROOM, folder)
     if not issubclass(cls, expected):
@@ -52,13 +68,6 @@ def load_model(
         model: keras.Model = cls.from_config({**config, **overrides})
     else:
         model = build(folder, cls, lambda: cls.from_config(config))
-    try:
-        model.load_weights(folder / WEIGHTS)
-    except (OSError, ValueError, KeyError, RuntimeError, NotImplementedError) as error:
-        raise ValueError(
-            f"{folder / WEIGHTS} does not fit the model of {folder / CONFIG}, or is damaged: "
-            f"{error}"
-        ) from error
     return model
 
 

@@ -62,6 +62,8 @@ class Predictor(NotPickled, Generic[R]):
         model: The model.
         preprocessor: The preprocessor.
         metrics: dict. Measured results of the model, saved and exported with it.
+        default_options: dict. Options in place of the defaults of `options_class`, saved with the
+            model. Default: {}.
         calibration: `tfmrc.predictors.Calibration` or None. Maps the probabilities of answers, in
             every graph; saved and exported with the model, whose further training makes it invalid.
             Default: None.
@@ -111,6 +113,7 @@ class Predictor(NotPickled, Generic[R]):
         self.model = model
         self.preprocessor: Any = preprocessor  # each paper's has sizes of its own
         self.metrics: dict[str, Any] = {}
+        self.default_options: dict[str, Any] = {}
         self.calibration: calibrations.Calibration | None = None
         self._signatures: dict[Any, dict[str, Any]] = {}
         self._process = this_process()
@@ -440,7 +443,7 @@ class Predictor(NotPickled, Generic[R]):
         return calibrations.measure(self, examples, **options)
 
     def options(self, **options: Any) -> Any:
-        """Returns options as an instance of `options_class`.
+        """Returns options as an instance of `options_class`; `default_options` complete them.
 
         Raises:
             TypeError: If an option is unknown; the message lists them.
@@ -449,7 +452,7 @@ class Predictor(NotPickled, Generic[R]):
         known = ", ".join(parameters_of(self.options_class))
         where = f"{type(self).__name__} has the options {known}; it"
         check_arguments(self.options_class, options, where)
-        return self.options_class(**options)
+        return self.options_class(**{**self.default_options, **options})
 
     def task(self, task: str | Task | None = None) -> Task:
         """Returns one of the predictor's tasks by its name, or the first one.
@@ -556,7 +559,7 @@ class Predictor(NotPickled, Generic[R]):
                 f"predictor. Received: {cls.__name__}.load({str(folder)!r})"
             )
         predictor: Self = parts.predictor_class(parts.model, parts.preprocessor, **parts.arguments)
-        predictor.metrics = parts.metrics
+        predictor.metrics, predictor.default_options = parts.metrics, parts.default_options
         if parts.calibration is not None:
             predictor.calibration = calibrations.Calibration.from_json(parts.calibration)
         return predictor

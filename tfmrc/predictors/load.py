@@ -20,10 +20,10 @@ def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None)
     that you trust.
 
     Args:
-        folder: str or path. "ready", the reader of English that comes with tfmrc; a saved
-            predictor, a run, or an export or one of its versions; or a model for question answering
-            in Hugging Face's form (a folder, or `hf://owner/name`), see
-            `tfmrc.predictors.load_hugging_face`.
+        folder: str or path. A model of English that comes with tfmrc ("ready", "ready-san",
+            "ready-masque", "ready-daanet" or "ready-qg"); a saved predictor, a run, or an export or
+            one of its versions; or a model for question answering in Hugging Face's form (a folder,
+            or `hf://owner/name`), see `tfmrc.predictors.load_hugging_face`.
         verify: bool. Whether every file is compared with its digest first. False saves the time of
             reading very large folders twice. Default: True.
         dtype: Keras dtype or policy of a reader of Hugging Face, such as "bfloat16". Any other
@@ -47,7 +47,7 @@ def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None)
     """
     from tfmrc.predictors import ExportedPredictor, Predictor
     from tfmrc.predictors.hugging_face.folder import is_hugging_face, load_hugging_face
-    from tfmrc.predictors.ready.reader import READY, ready_folder
+    from tfmrc.predictors.ready.shipped import model_folder
     from tfmrc.storage.parts import CONFIG, WEIGHTS
 
     if is_hugging_face(folder):
@@ -57,7 +57,7 @@ def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None)
             "`dtype` is for readers of Hugging Face; other models have that of their "
             f"configuration. Received: dtype={dtype!r}, folder={str(folder)!r}"
         )
-    folder = ready_folder() if folder == READY else user_path(folder)
+    folder = model_folder(folder)
     for candidate in (folder, folder / PREDICTOR):
         if (candidate / CONFIG).is_file() or (candidate / WEIGHTS).is_file():
             return Predictor.load(candidate, verify=verify)

@@ -31,6 +31,7 @@ class SavedParts(NamedTuple):
     model: keras.Model
     preprocessor: Preprocessor
     metrics: dict[str, Any]
+    default_options: dict[str, Any]
     calibration: dict[str, Any] | None
 
 
@@ -68,6 +69,7 @@ def save_parts(
         "format": FORMAT,
         "versions": tool_versions(),
         "trained_outputs": getattr(model, "trained_outputs", None),
+        "options": predictor.default_options,
         **{
             name: {"class": registered_name(type(part)), "config": part.get_config()}
             for name, part in parts.items()
@@ -133,7 +135,10 @@ def load_parts(
         model.trained_outputs = tuple(outputs if trained is None else trained)
     metrics = read_json(folder / METRICS) if (folder / METRICS).exists() else {}
     calibration = read_json(folder / CALIBRATION) if (folder / CALIBRATION).exists() else None
-    return SavedParts(predictor_class, arguments, model, preprocessor, metrics, calibration)
+    options = config.get("options", {})
+    return SavedParts(
+        predictor_class, arguments, model, preprocessor, metrics, options, calibration
+    )
 
 
 def registered_name(cls: type) -> str:

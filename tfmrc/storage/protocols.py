@@ -15,12 +15,14 @@ class ExportablePredictor(Protocol):
         model: `keras.Model`. The model.
         preprocessor: `tfmrc.preprocessing.Preprocessor`. Its preprocessor.
         meanings: dict. Meanings of inputs and outputs that only this predictor has.
+        default_options: dict. Options of prediction in place of the class's defaults.
         calibration: Calibration or None, with `to_json`.
         tasks: sequence of `tfmrc.predictors.Task`, which are dataclasses.
     """
 
     model: keras.Model
     preprocessor: Preprocessor
+    default_options: dict[str, Any]
     calibration: Any
 
     @property

@@ -39,11 +39,15 @@ def read_weights(folder: Path) -> dict[str, np.ndarray]:
             tensors |= read_state_dict(folder / name)
         return tensors
     name = next((name for name in WEIGHTS if (folder / name).is_file()), WEIGHTS[0])
-    tensors = read_state_dict(folder / name)
-    scales = {name: tensors.pop(name) for name in [*tensors] if name.endswith(SCALE)}
-    return tensors | {
-        name.removesuffix(SCALE): tensors[name.removesuffix(SCALE)] * scale
-        for name, scale in scales.items()
+    return scaled(read_state_dict(folder / name))
+
+
+def scaled(tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Returns tensors in which each `NAME` with a tensor `NAME.scale` is their product."""
+    return {
+        name: tensor * tensors[name + SCALE] if name + SCALE in tensors else tensor
+        for name, tensor in tensors.items()
+        if not name.endswith(SCALE)
     }
 
 

@@ -303,7 +303,7 @@ class Experiment:
         sources: the datasets; their styles, in this order, are the model's styles.
         model: `name` of a registered model, `preset` and arguments of the model.
         title: heading of reports.
-        start_from: folder of a run or a saved predictor that is trained further, or `ready`.
+        start_from: folder of a run or a saved predictor that is trained further, or a ready model.
             Model, vocabulary, preprocessor and encoder are those of the folder; the settings of the
             same names are not used, except the model's `name`.
         seed: seed of weights, dropout and order.

@@ -12,7 +12,7 @@ from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.examples.rows import row_digest, trained_rows
 from tfmrc.experiments.loaded import Loaded, open_model
 from tfmrc.experiments.tables.reading import Reading, read_questions
-from tfmrc.predictors.ready.reader import READY
+from tfmrc.predictors.ready.shipped import NAMES
 from tfmrc.storage.folders import check_target, new_folder
 from tfmrc.storage.manifest import manifest_of
 from tfmrc.storage.parts import CALIBRATION, is_saved_predictor
@@ -34,12 +34,12 @@ def calibrate(
     `calibration.png` and `.svg` the reliability diagram and the risk-coverage curve.
 
     Args:
-        folder: str or path. A run, a saved predictor, a Hugging Face reader or `ready`.
+        folder: str or path. A run, a saved predictor, a Hugging Face reader or a ready model.
         questions: str, path or None. A file of any format of `tfmrc.data.read_file`, with answers
             to questions that the model was not trained on. Default: None, the held-out rows of a
             run.
-        to: str, path or None. A new folder for a copy of the model with the calibration. `ready`
-            and models of the hub, which several projects share, need it. Default: None, the
+        to: str, path or None. A new folder for a copy of the model with the calibration. Ready
+            models and those of the hub, which several projects share, need it. Default: None, the
             model's own folder.
         precision: float. Share of right answers among the confident ones. Default: 0.9.
         options: dict or None. Options of the predictor, beside those of a run's settings.
@@ -51,7 +51,7 @@ def calibrate(
         ValueError: If it is an export or shared by several projects, or too few questions have
             known answers that it was not trained on.
     """
-    if to is None and (folder == READY or "://" in str(folder)):
+    if to is None and (folder in NAMES or "://" in str(folder)):
         raise ValueError(
             f"Projects share {folder}, so it is not changed. Add --to FOLDER for a copy of it with "
             "the calibration."

@@ -267,7 +267,7 @@ def evaluate_file(
     answer below the threshold, which is not confident, is one.
 
     Args:
-        folder: str or path. A run, a saved predictor, a Hugging Face reader or `ready`.
+        folder: str or path. A run, a saved predictor, a Hugging Face reader or a ready model.
         questions: str or path. A file of any format of `tfmrc.data.read_file`, with answers.
         output: str, path or None. Folder for the report and the predictions, which an interrupted
             command continues. Default: None, nothing is written.

@@ -19,9 +19,10 @@ from tfmrc.experiments.recipes import find_recipe
 from tfmrc.experiments.run_folder import trained_folder
 from tfmrc.experiments.settings import Split, read_settings
 from tfmrc.experiments.tables.reading import Reading, read_questions, taken_options
-from tfmrc.predictors.ready.reader import READY
+from tfmrc.models.folder import CONFIG
+from tfmrc.predictors.ready.shipped import NAMES
 from tfmrc.utils.arguments import suggestion
-from tfmrc.utils.files import write_text
+from tfmrc.utils.files import read_json, write_text
 from tfmrc.utils.progress import show_progress
 
 CLASSES = {  # by the names of the templates
@@ -32,8 +33,16 @@ CLASSES = {  # by the names of the templates
     "reader": "ExtractiveReader",
 }
 MODELS = tuple(CLASSES)
+STARTS = {  # the ready model that each starts from
+    "san": "ready-san",
+    "masque": "ready-masque",
+    "maxout_pointer_qg": "ready-qg",
+    "daanet": "ready-daanet",
+    "reader": "ready",
+}
+NOTHING, ENCODER = "none", "minilm"
 TEMPLATES = Path(__file__).resolve().parents[1] / "templates"
-WIDE = (READY, "minilm")  # encoders whose embeddings have 384 numbers
+WIDE = (*NAMES, ENCODER)  # encoders whose embeddings have 384 numbers
 PASSAGE = 400, 50  # the most words of a passage that a recipe reads, and the step of lengths
 LOOKED_AT = 2_000
 """Examples from which the sizes are chosen; all of them are counted."""
@@ -54,7 +63,8 @@ def init(
     data: str | Path | Sequence[str | Path],
     test: str | Path | None = None,
     test_share: float = 0.2,
-    encoder: str = READY,
+    start: str | None = None,
+    encoder: str | None = None,
     **reading: Unpack[Reading],
 ) -> str:
     """Writes a recipe that trains a model on files of questions, with comments on its values.
@@ -73,9 +83,11 @@ def init(
         test: str, path or None. The file to report on. Default: None, a part of `data`.
         test_share: float. Share of `data` to report on, if there is no `test`: documents if there
             are enough, else single questions. Default: 0.2.
-        encoder: str. What the model starts from: `"ready"`, the reader of English that comes with
-            tfmrc (for other models its encoder), another pretrained encoder, such as `"minilm"`, or
-            `"none"`. Default: `"ready"`.
+        start: str or None. What the model starts from: a ready model, the folder of a run or of a
+            saved predictor, or `"none"`. Default: None, the ready model of its kind (English), or
+            `"none"` with an `encoder`.
+        encoder: str or None. The pretrained encoder of a model that starts from none; `"none"` for
+            none. Default: None, `"minilm"`.
         **reading: How the data is read, here and in the recipe: `columns`, `blank_answers` and
             `on_error` of `tfmrc.experiments.tables.reading.read_questions`.
 
@@ -91,10 +103,10 @@ def init(
     if target.exists():
         raise ValueError(f"The recipe exists already; give another name. Received: {target}")
     model = _model_name(model)
-    if encoder == "none" and model == "reader":
-        raise ValueError("A reader needs an encoder. Received: encoder='none'")
-    if encoder != "none" and trained_folder(encoder) is None:
-        check_preset(encoder)
+    has_ready = encoder is None and STARTS[model] in NAMES
+    start = start or (STARTS[model] if has_ready else NOTHING)
+    encoder = encoder or ENCODER
+    _check_start(model, start, encoder)
     files = [Path(data)] if isinstance(data, str | Path) else [Path(file) for file in data]
     rows, account = read_questions(files, **reading)
     found = _Statistics(model, 0.0 if test is not None else test_share)
@@ -102,20 +114,45 @@ def init(
         found.add(example)
     account.print(", ".join(file.name for file in files))
     found.check()
-    sources = [_source(found, train=file, reading=reading) for file in files]
+    known = None if start == NOTHING else _config(start)
+    styles = _styles(found, known)
+    sources = [_source(found, styles, train=file, reading=reading) for file in files]
     if test is not None:
         _check_test(Path(test), files, found.styles, reading)
-        sources.append(_source(found, test=Path(test), reading=reading))
-    settings = {**found.sizes(), **_split(found), **_parts(found, encoder)}
+        sources.append(_source(found, styles, test=Path(test), reading=reading))
+    settings = {**found.sizes(), **_split(found), **_parts(found, encoder, known is not None)}
+    parts = ["recipe", *(["words"] if model != "reader" else []), model]
+    if known is not None:
+        parts = ["recipe", "start"]
+        settings["start"] = start if start in NAMES else str(Path(start).resolve())
+        settings["options"] = _options(found, known)
     values = {name: _yaml(value) for name, value in {**settings, "name": target.stem}.items()}
     fixed = {"sources": "".join(sources), "split_note": _split_note(found, settings["by"])}
-    parts = ["recipe", *(["words"] if model != "reader" else []), model]
-    if model == "reader" and encoder == READY:
-        parts[-1] = "ready_reader"
     text = "".join(map(_template, parts))
     write_text(target, Template(text).substitute(values | fixed))
     lines = [found.describe(), *found.long_passages(), f"Wrote {target}. Next:"]
-    return "\n".join([*lines, *_commands(target, found, test), _start_of(model, encoder)])
+    begin = f"Starts from {f'the encoder {encoder}' if start == NOTHING else start}."
+    if start == encoder == NOTHING:
+        begin = "Starts from nothing."
+    return "\n".join([*lines, *_commands(target, found, test), begin])
+
+
+def _check_start(model: str, start: str, encoder: str) -> None:
+    """Raises a ValueError if a model cannot start from a folder or an encoder."""
+    if start != NOTHING and encoder != ENCODER:
+        raise ValueError(
+            f"The encoder of {start} is used: give a start or an encoder. "
+            f"Received: start={start!r}, encoder={encoder!r}"
+        )
+    if start != NOTHING and trained_folder(start) is None:
+        raise ValueError(
+            f"`start` must be one of {', '.join(NAMES)}, the folder of a trained model, or none. "
+            f"Received: {start!r}"
+        )
+    if encoder == NOTHING and model == "reader":
+        raise ValueError("A reader needs an encoder. Received: encoder='none'")
+    if encoder != NOTHING and trained_folder(encoder) is None:
+        check_preset(encoder)
 
 
 def _model_name(model: str) -> str:
@@ -260,8 +297,48 @@ class _Statistics:
 # === Settings ===
 
 
+def _config(start: str) -> dict[str, Any]:
+    """Returns the configuration of a trained model."""
+    return dict(read_json(Path(trained_folder(start) or start) / CONFIG))
+
+
+def _styles(found: _Statistics, known: Mapping[str, Any] | None) -> list[str]:
+    """Returns the names of the styles in the recipe: those of the model that training starts from.
+
+    Raises:
+        ValueError: If it has no style of a name.
+    """
+    if known is None:
+        return found.styles
+    theirs = known["preprocessor"]["config"].get("styles", ["span"])
+    if len(found.styles) == 1 and found.styles[0] not in theirs:
+        return [theirs[0]]
+    if not set(found.styles) <= set(theirs):
+        raise ValueError(
+            f"The model to start from writes the styles {', '.join(theirs)}; name the columns so "
+            f"(--columns answers.{theirs[0]}=COLUMN), or start from none. "
+            f"Received: styles={found.styles}"
+        )
+    return found.styles
+
+
+def _options(found: _Statistics, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the options of prediction: those of the model that training starts from."""
+    options = dict(known.get("options", {}))
+    if found.model in ("san", "reader"):
+        options["num_return_sequences"] = 4
+    if found.model == "reader":
+        options["max_length"] = found.sizes()["answer_subwords"]
+    return options
+
+
 def _source(
-    found: _Statistics, *, train: Path | None = None, test: Path | None = None, reading: Reading
+    found: _Statistics,
+    styles: Sequence[str],
+    *,
+    train: Path | None = None,
+    test: Path | None = None,
+    reading: Reading,
 ) -> str:
     """Returns the source of a training file or of the test file."""
     kind = file_format(train or test or "", reading.get("columns"))
@@ -274,7 +351,7 @@ def _source(
         "format": kind,
         "train": train and str(train.resolve()),
         "test": test and str(test.resolve()),
-        "styles": found.styles,
+        "styles": styles,
         "options": taken_options(kind, reading),
         "answerable_only": found.finds and not (found.model == "reader" and found.unanswerable),
         "spans": spans,
@@ -335,7 +412,7 @@ def _split_note(found: _Statistics, by: str) -> str:
     return "No column names the documents (`group`): two passages of one may be in two parts."
 
 
-def _parts(found: _Statistics, encoder: str) -> dict[str, Any]:
+def _parts(found: _Statistics, encoder: str, started: bool) -> dict[str, Any]:
     """Returns the model, its encoder and the length of the training."""
     answered, model = found.answered, found.model
     values: dict[str, Any] = {"name": CLASSES[model]}
@@ -347,13 +424,14 @@ def _parts(found: _Statistics, encoder: str) -> dict[str, Any]:
         values |= {"ranker": found.ranked > 0, "classifier": found.unanswerable > 0}
     batch_size = 8 if answered < _FEW else 16 if answered < _SOME or encoder != "none" else 32
     per_epoch = max(1, int(answered * _TRAINED) // batch_size)
-    steps = _STEPS_WITH_ENCODER if model in ("san", "reader") else _STEPS_OF_DECODER
+    is_quick = started or model in ("san", "reader")
+    steps = _STEPS_WITH_ENCODER if is_quick else _STEPS_OF_DECODER
     epochs = max(2 if answered >= _MANY else 4, -(-steps // per_epoch))
     if encoder == "none":
         epochs = min(30, max(3, -(-_STEPS // per_epoch)))
     return {
         "model": values,
-        "encoder": {} if encoder == "none" else {"preset": encoder, "length": 256, "overlap": 96},
+        "encoder": {} if encoder == NOTHING else {"preset": encoder, "length": 256, "overlap": 96},
         "rows_from_encoder": encoder in WIDE and model != "san",
         "epochs": epochs,
         "batch_size": batch_size,
@@ -377,13 +455,3 @@ def _commands(target: Path, found: _Statistics, test: Any) -> list[str]:
     if found.model in ("maxout_pointer_qg", "daanet"):
         commands.append(f'  tfmrc ask {run} --passage "..." --answer "..."')
     return commands
-
-
-def _start_of(model: str, encoder: str) -> str:
-    """Returns what a model starts from."""
-    if encoder == "none":
-        return "Starts from nothing."
-    ready = "the ready reader, which knows 15,000 questions of SQuAD (English)."
-    if encoder == READY:
-        return f"Starts from {ready if model == 'reader' else f'the encoder of {ready}'}"
-    return f"Starts from the encoder {encoder}."

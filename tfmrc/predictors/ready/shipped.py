@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import keras
 import numpy as np
@@ -66,7 +67,7 @@ def ready_exports(name: str = READY) -> Path:
     folder = saved.parent / f"exports-{name}"
     if not (folder / name / "1").is_dir():
         print(f"Exporting {name} to {folder / name / '1'}, once.", flush=True)
-        options = {"num_return_sequences": CANDIDATES} if name in SPANS else {}
+        options: Any = {"num_return_sequences": CANDIDATES} if name in SPANS else {}
         Predictor.load(saved).export(folder / name / "1", **options)
     return folder
 

@@ -62,7 +62,7 @@ def test_scores_of_squad_2_and_the_baselines(folder, questions, tmp_path, withou
     given = evaluation.read_predictions(out / "predictions-answer.jsonl")
     assert set(given) == set(QUESTIONS)
     texts = {key: prediction.answer for key, prediction in given.items()}
-    silence = {key: 1 - p.scores["answerable_probability"] for key, p in given.items()}
+    silence = {key: 1 - p.scores["probability"] for key, p in given.items()}
     known = {key: [text] if text else [] for key, (_, text) in QUESTIONS.items()}
     expected = evaluation.score_squad(texts, known, version="2.0", no_answer=silence)
     scores = report.systems["reader"]

@@ -113,7 +113,6 @@ def test_a_reader_learns_that_questions_have_no_answer(located, tmp_path, monkey
     assert "10 that the passages do not answer" in said
     experiment = experiments.read_settings("mine.yaml")
     assert experiment.preprocessor["unanswerable"]
-    assert experiment.evaluation.options["handle_impossible_answer"]
     assert not experiment.sources[0].answerable_only
     [parts] = splits(Plan(experiment, Path("run")))
     assert len([*parts.train, *parts.validation, *parts.test]) == 20

@@ -104,6 +104,7 @@ def test_a_time_limit_ends_a_run_and_a_greater_one_goes_on(place, tmp_path, caps
         train(place, tmp_path / "run", f"training.max_minutes={minutes}")
     said = capsys.readouterr().out
     assert "Trained 1 of 6 steps, ended by: time limit" in said
+    assert "3 held-out examples:\n  question" in said
     assert "is trained for 1 steps, ended by: time limit. --fresh trains again, a longer" in said
     assert said.count("it goes on") == 1
     found = facts(tmp_path / "run")

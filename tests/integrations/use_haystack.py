@@ -55,10 +55,12 @@ document = Document(content="An owl flew.")
 assert reader.run(query=QUESTION, documents=[]) == {"answers": []}
 assert reader.run(query=QUESTION, documents=[Document(content=None)]) == {"answers": []}
 assert len(reader.run(query=QUESTION, documents=[document], top_k=2)["answers"]) == 2
-sure = {"handle_impossible_answer": True}
 wordless = Document(content="\u200b")
-[none] = Reader(str(folder), options=sure).run(query=QUESTION, documents=[wordless])["answers"]
-assert none.data is None and none.document is None and none.score == 1.0
+[none] = reader.run(query=QUESTION, documents=[wordless])["answers"]
+assert none.data is None and none.document is None and none.score == 0.0
+sure = Reader(str(folder), options={"min_probability": 1.0})
+[unsure] = sure.run(query=QUESTION, documents=[document])["answers"]
+assert unsure.data and unsure.meta == {"is_confident": False}
 
 # An export gives as many answers as it was made for; SAN's name the documents that they are of.
 predictor.export(folder.parent / "export" / "1", num_return_sequences=3)

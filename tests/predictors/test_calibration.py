@@ -50,14 +50,50 @@ def test_the_graph_maps_every_probability_of_an_answer(name):
         predictor.calibration = MAP
         outputs = predictor.run("serving_default", inputs_of(predictor))
         sure = predictor.run("serving_default", inputs_of(predictor), min_probability=0.0)
-    for key in ("probability", "probabilities"):
-        expected = np.vectorize(mapped)(raw[key])
-        np.testing.assert_allclose(outputs[key], expected, rtol=1e-4)
-    assert raw["is_confident"].all() and sure["is_confident"].all()
+    expected = np.vectorize(mapped)(raw["probability"])
+    np.testing.assert_allclose(outputs["probability"], expected, rtol=1e-4)
+    assert sure["is_confident"].all()
     assert not outputs["is_confident"].any()
     changed = {"probability", "probabilities", "is_confident"}
     same = [{k: v for k, v in each.items() if k not in changed} for each in (outputs, raw)]
     assert_same_outputs(*same, rtol=1e-3)
+
+
+ASKED = {
+    "question": ["Who named the mill?", "How high is it?", "Who"],
+    "passages": [
+        ["the owl named a mill", "The mill is 1 m high. " * 9],
+        [PASSAGE, ""],
+        ["owl", ""],
+    ],
+}
+
+
+@pytest.mark.parametrize("calibration", [None, Calibration(slope=0.3, intercept=2.0)])
+@pytest.mark.parametrize("name", MAKE)
+def test_the_answers_to_a_question_have_at_most_all_of_the_probability(name, calibration):
+    predictor = MAKE[name]()
+    inputs, options = ASKED, {"num_return_sequences": 9}
+    if name == "Masque":
+        inputs = ASKED | {"style": ["qa"] * 3}
+        options = {"num_return_sequences": 4, "num_beams": 4, "max_length": 3}
+    predictor.calibration = calibration
+    with eagerly():
+        outputs = predictor.run("serving_default", inputs, **options)
+    found = outputs["probabilities"]
+    assert (np.diff(found) <= 1e-7).all() and (found.sum(axis=1) <= 1 + 1e-5).all()
+    np.testing.assert_allclose(found[:, 0], outputs["probability"], rtol=1e-5)
+
+
+def test_a_writer_is_confident_where_an_answer_is_possible():
+    predictor = make_predictor()
+    inputs = predictor.warmup_request()
+    with eagerly():
+        outputs = predictor.run("serving_default", inputs)
+    possible = outputs["answerable_probability"]
+    np.testing.assert_array_equal(outputs["is_confident"], possible >= 0.5)
+    expected = possible[:, None] * np.exp(outputs["log_probabilities"])
+    np.testing.assert_allclose(outputs["probabilities"], expected, rtol=1e-5)
 
 
 def test_a_saved_and_an_exported_predictor_keep_it(reader, tmp_path, without_graphs):
@@ -87,7 +123,9 @@ def test_the_pipeline_maps_the_merged_scores_unless_legacy(reader, without_graph
     reader.calibration = MAP
     found = pipeline(asked, **options)
     assert [a["answer"] for a in found] == [a["answer"] for a in raw]
-    expected = [mapped(answer["score"]) for answer in raw]
+    first, *others = [answer["score"] for answer in raw]
+    left = (1 - mapped(first)) / (1 - first)
+    expected = [mapped(first), *(min(mapped(score), score * left) for score in others)]
     np.testing.assert_allclose([a["score"] for a in found], expected, rtol=1e-4)
     assert pipeline(asked, **options, legacy=True) == legacy
 

@@ -91,17 +91,23 @@ def test_the_shares_of_equal_answers_add_up(predictor, without_graphs):
     assert len(texts) > 5 and len(set(texts)) == len(texts)
 
 
-def test_no_answer(predictor, without_graphs):
+def test_what_is_less_probable_than_no_answer_is_refused(predictor, without_graphs):
+    examples = [
+        {"question": word, "passages": passages}
+        for word in ("Who", "How high is it?", "the mill", "owl")
+        for passages in ([LONG, "A hill."], ["Mills, owls."], ["hill"], ["owl", "mill"])
+    ]
+    found = list(predictor.predict(examples))
+    for one in found:
+        assert one.is_confident == (one.probability >= 1 - one.answerable_probability)
+    assert {one.is_confident for one in found} == {True, False}
+    always = predictor.predict(examples, min_probability=0)
+    assert [(a.text, a.is_confident) for a in always] == [(one.text, True) for one in found]
+
+
+def test_a_least_probability(predictor, without_graphs):
     question, passages = REQUEST["question"][0], REQUEST["passages"][0]
     plain = predictor.answer(question=question, passages=passages)
-    assert plain.text == passages[plain.passage][plain.start : plain.end] and plain.text
-    head = predictor.model.answer_module.scores
-    before = head.bias.numpy()
-    answer = predictor.answer(question=question, passages=passages, handle_impossible_answer=True)
-    none = 1 - answer.answerable_probability
-    assert (answer.text == "") == (none > plain.probability)
-    assert answer.probability == pytest.approx(max(none, plain.probability), rel=1e-5)
-    np.testing.assert_array_equal(before, head.bias.numpy())
     empty = predictor.answer(question="Who", passages=[])
     assert (empty.text, empty.start, empty.probability) == ("", -1, 0.0)
     for least, is_confident in ((0.99, True), (1.01, False)):

@@ -46,7 +46,8 @@ def test_the_score_is_the_log_probability_of_the_words(predictor):
     total = tf.reduce_sum(tf.where(target["target_ids"] > 0, log_p, 0.0), axis=1)
     np.testing.assert_allclose(outputs["scores"][:, 0], total, rtol=1e-4, atol=1e-4)
     np.testing.assert_array_equal(outputs["log_probabilities"], outputs["scores"])
-    np.testing.assert_allclose(outputs["probability"], np.exp(total), rtol=1e-4)
+    possible = outputs["answerable_probability"]
+    np.testing.assert_allclose(outputs["probability"], possible * np.exp(total), rtol=1e-4)
 
 
 def test_a_batch_gives_what_single_questions_give(predictor):

@@ -52,6 +52,16 @@ def test_it_answers_without_a_name(cache, without_graphs):
     assert (folder / "config.json").stat().st_mtime_ns == made  # the second call reads it
 
 
+def test_it_refuses_what_the_passage_does_not_say(cache, without_graphs):
+    asked = {"question": "What is the capital of Peru?", "passages": [PASSAGE]}
+    reader = tfmrc.load("ready")
+    refused, always = reader.answer(**asked), reader.answer(**asked, min_probability=0)
+    assert (refused.is_confident, always.is_confident) == (False, True)
+    assert refused.text == always.text != ""
+    guess = f"No confident answer. Best guess: {refused.text} ({refused.probability:.2f})"
+    assert refused.headline == guess
+
+
 def test_the_commands_know_it(cache, capsys, without_graphs):
     assert cli.main(["answer", "--question", "Who built it?", "--passage", PASSAGE]) == 0
     assert capsys.readouterr().out.startswith("Anna Holt")

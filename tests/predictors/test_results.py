@@ -67,12 +67,12 @@ def test_a_row_of_outputs_becomes_a_text_with_its_words(form):
 def test_an_empty_answer_and_one_of_strange_bytes():
     empty = read_result(OUTPUTS, 1, num_passages=1)
     assert (empty.text, empty.words, empty.relevance, empty.passage) == ("", (), (0.0,), None)
-    assert empty.headline.startswith("No answer in these passages (probability 0.")
+    assert empty.headline == "No answer in these passages."
     assert replace(empty, answer="an owl").headline == ""
     unsure = read_result(OUTPUTS | {"is_confident": np.array([False] * 3)}, 0)
     assert not unsure.is_confident and unsure.text == "8,611 m"
-    assert unsure.describe().startswith("No confident answer. Best guess: 8,611 m\n")
-    assert "No confident answer. Best guess: 8,611 m" in unsure._repr_html_()
+    assert unsure.describe().startswith("No confident answer. Best guess: 8,611 m (0.75)\n")
+    assert "No confident answer. Best guess: 8,611 m (0.75)" in unsure._repr_html_()
     strange = read_result(OUTPUTS, 2)
     assert strange.words == (Word("\ufffd", "question", None, 0, 1, MIXTURE, "\ufffd"),)
     assert strange.passage == 0
@@ -93,9 +93,9 @@ def test_a_row_of_outputs_becomes_a_span():
     assert best.log_probability == pytest.approx(np.log(0.5)) and best.truncated
     assert [(other.text, other.passage) for other in best.alternatives] == [("mill", 0)]
     none = SPANS | {"answer": [b""], "start": [-1], "end": [-1], "passage": [-1]}
-    found = read_result(none | {"probability": [0.75], "answerable_probability": [0.25]}, 0)
-    assert (found.text, found.passage, found.probability) == ("", -1, 0.75)
-    assert found.headline == "No answer in these passages (probability 0.75)."
+    found = read_result(none | {"probability": [0.0], "answerable_probability": [0.25]}, 0)
+    assert (found.text, found.passage, found.probability) == ("", -1, 0.0)
+    assert found.headline == "No answer in these passages."
     assert found.alternatives == () and found.answerable_probability == 0.25
 
 

@@ -85,7 +85,7 @@ def spans_of_windows(preprocessor, models):
         for i in range(length):
             for j in range(i, min(i + 4, length)):
                 place = int(starts[first + i]), int(ends[first + j])
-                score = found["begin"][window, i] * found["end"][window, j]
+                score = found["begin"][window, i] * found["end"][window, j] / len(firsts)
                 scores[place] = max(score, scores.get(place, 0.0))
     ranked = sorted(scores.items(), key=lambda found: found[1])
     texts = {comparable(LONG[slice(*place)]): (place, score) for place, score in ranked}
@@ -98,7 +98,7 @@ def assert_best(arrays, row, spans):
     np.testing.assert_allclose(arrays["probabilities"][row], scores, rtol=1e-3)
 
 
-def test_a_passage_of_several_windows_is_that_of_its_best_window(predictor, arrays):
+def test_the_windows_of_a_passage_share_its_probability(predictor, arrays):
     assert_best(arrays, 1, spans_of_windows(predictor.preprocessor, [predictor.model]))
 
 

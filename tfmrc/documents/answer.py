@@ -61,17 +61,16 @@ class DocumentAnswer(Result):
 
     @property
     def headline(self) -> str:
-        """The quotation, a guess with its probability if it is not confident, or "no answer".
+        """As that of every result, on one line.
 
         Example:
 
-        >>> DocumentAnswer("an owl", probability=0.156, is_confident=False).headline
+        >>> DocumentAnswer("an\\nowl", probability=0.156, is_confident=False).headline
         'No confident answer. Best guess: an owl (0.16)'
         """
         if not self.text:
             return "No answer in these documents."
-        chance = "" if self.is_confident or self.probability is None else f" ({self._chance})"
-        return " ".join(super().headline.split()) + chance
+        return " ".join(super().headline.split())
 
     @property
     def place(self) -> str:

@@ -26,7 +26,7 @@ class Reader:
             Hugging Face or `hf://owner/name`, of a model whose answers are spans.
         top_k: int. Greatest number of answers. Default: 1.
         options: dict or None. Further options of the predictor, such as
-            `{"handle_impossible_answer": True}` of an extractive reader. Default: None.
+            `{"min_probability": 0.5}`. Default: None.
 
     Example:
 
@@ -77,8 +77,8 @@ class Reader:
                 Default: None.
 
         Returns:
-            `{"answers": [...]}`, the most probable first. An answer without a document (`data` is
-            None) is the reader's "no answer".
+            `{"answers": [...]}`, the most probable first. `meta["is_confident"]` is False if the
+            reader refuses; `data` is None if the documents have no words.
 
         Raises:
             ValueError: If `top_k` is not a positive int.
@@ -100,12 +100,14 @@ class Reader:
 
 
 def _extracted(query: str, answer: SpanAnswer, documents: list[Document]) -> ExtractedAnswer:
+    meta = {"is_confident": answer.is_confident}
     if answer.start < 0:
-        return ExtractedAnswer(query=query, score=answer.probability)
+        return ExtractedAnswer(query=query, score=answer.probability, meta=meta)
     return ExtractedAnswer(
         query=query,
         score=answer.probability,
         data=answer.text,
         document=documents[answer.passage],
         document_offset=ExtractedAnswer.Span(answer.start, answer.end),
+        meta=meta,
     )

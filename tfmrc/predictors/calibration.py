@@ -54,6 +54,29 @@ class Calibration:
         chance = tf.sigmoid(self.slope * _log_odds(probability) + self.intercept)
         return tf.where(probability > 0, chance, tf.zeros_like(chance))
 
+    def apply_to_all(self, probabilities: Any) -> tf.Tensor:
+        """Returns calibrated probabilities of the answers to a question, which add up to at most 1.
+
+        The first one is mapped. The others share what it leaves, in proportion to their own
+        probabilities, and none has more than its mapped probability.
+
+        Args:
+            probabilities: float32 `[.., K]`. Those of the model, the best answer's first, which add
+                up to at most 1.
+
+        Example:
+
+        >>> from tfmrc.predictors import Calibration
+        >>> calibration = Calibration(slope=1.0, intercept=1.0)
+        >>> [round(float(p), 3) for p in calibration.apply_to_all([0.5, 0.375, 0.0625])]
+        [0.731, 0.202, 0.034]
+        """
+        probabilities = tf.convert_to_tensor(probabilities)
+        chance = self.apply(probabilities)  # [.., K]
+        left = tf.math.divide_no_nan(1.0 - chance, 1.0 - probabilities)[..., :1]  # [.., 1]
+        others = tf.minimum(chance, probabilities * left)[..., 1:]  # [.., K - 1]
+        return tf.concat([chance[..., :1], others], axis=-1)
+
     def to_json(self) -> dict[str, Any]:
         """Returns the fields as a JSON-serialisable dict."""
         return asdict(self)
@@ -92,7 +115,9 @@ def with_confidence(
 ) -> dict[str, Any]:
     """Returns signatures of answers with calibrated probabilities and `is_confident` bool `[B]`.
 
-    Signatures without the output `probability`, such as those that ask, return what they did.
+    An answer is confident if its probability reaches the threshold; without one, if the signature's
+    own output `is_confident` says so, and otherwise always. Signatures without the output
+    `probability`, such as those that ask, return what they did.
 
     Args:
         signatures: dict. `tf.function`s with an `input_signature`.
@@ -100,17 +125,21 @@ def with_confidence(
         least: float or None. Smallest probability of a confident answer; None for the threshold of
             the calibration.
     """
-    least = ((calibration and calibration.threshold) or 0.0) if least is None else least
+    if least is None and calibration is not None:
+        least = calibration.threshold or 0.0
 
     def confident(signature: Any) -> Any:
         def compute(*inputs: tf.Tensor) -> dict[str, tf.Tensor]:
             outputs = dict(signature(*inputs))
             if "probability" not in outputs:
                 return outputs
-            for name in ("probability", "probabilities"):
-                if calibration is not None and name in outputs:
-                    outputs[name] = calibration.apply(outputs[name])
-            return outputs | {"is_confident": outputs["probability"] >= least}
+            if calibration is not None:
+                outputs["probability"] = calibration.apply(outputs["probability"])
+                if "probabilities" in outputs:
+                    outputs["probabilities"] = calibration.apply_to_all(outputs["probabilities"])
+            if least is not None or "is_confident" not in outputs:
+                outputs["is_confident"] = outputs["probability"] >= (least or 0.0)
+            return outputs
 
         return tf.function(compute, input_signature=signature.input_signature, autograph=False)
 

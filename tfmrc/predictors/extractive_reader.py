@@ -60,8 +60,8 @@ class ExtractiveReaderPredictor(Predictor[SpanAnswer]):
     preprocessor_protocol = ReaderPreprocessor
     options_class = ReaderOptions
     meanings = {
-        "answer": "the best answer, as its passage writes it; empty for no answer",
-        "probability": "its probability among all spans of all passages, or that of no answer",
+        "answer": "the best answer, as its passage writes it; empty for passages without words",
+        "probability": "its probability among all spans of all passages and no answer",
         "answerable_probability": "1 minus the probability of no answer",
     }
 
@@ -73,9 +73,9 @@ class ExtractiveReaderPredictor(Predictor[SpanAnswer]):
         Outputs, with K = `options.num_return_sequences`:
 
         - `answer` string `[B]`, `start`, `end` int32 `[B]` (code points of the passage), `passage`
-          int32 `[B]`, `probability` float32 `[B]`: the best span; `""`, -1 and the probability of
-          "no answer" where this is the answer (`options.handle_impossible_answer`); `""`, -1 and
-          without this option 0 where passages have no words;
+          int32 `[B]`, `probability` float32 `[B]`: the best span; `""`, -1 and 0 where passages
+          have no words;
+        - `is_confident` bool `[B]`: whether the best span is at least as probable as "no answer";
         - `answers`, `starts`, `ends`, `probabilities`, `answer_passages` (index of the passage)
           `[B, K]`: the K best spans, each with the combining marks of its last letter;
         - `answerable_probability` float32 `[B]`, `truncated` bool `[B]`.
@@ -92,14 +92,8 @@ class ExtractiveReaderPredictor(Predictor[SpanAnswer]):
                 align=options.align_to_words,
             )
             best = {name: outputs[several][:, 0] for name, several in BEST.items()}  # [B] each
-            if options.handle_impossible_answer:
-                none = 1.0 - outputs["answerable_probability"]  # [B]
-                missing = (best["start"] < 0) | (none > best["probability"])
-                no_answer: dict[str, Any] = {"answer": "", "probability": none}
-                best = {
-                    name: tf.where(missing, no_answer.get(name, -1), best[name]) for name in best
-                }
-            return outputs | best
+            none = 1.0 - outputs["answerable_probability"]  # [B]
+            return outputs | best | {"is_confident": best["probability"] >= none}
 
         return {"serving_default": tf.function(answer, input_signature=TEXTS, autograph=False)}
 

@@ -98,12 +98,13 @@ class MasquePredictor(Predictor[GeneratedText]):
         - `answer` string `[B]`, `probability` float32 `[B]`, `passage` int32 `[B]`: the passage
           that all words were copied from, -1 if there is none;
         - `answers` string, `probabilities`, `log_probabilities`, `scores` float32, `finished` bool
-          `[B, N]`, best first;
+          `[B, N]`, best first; `probabilities` are those of the words times
+          `answerable_probability`;
         - `num_words` int32 `[B]`; for each word of the best answer `words`, `sources`,
           `source_texts` string `[B, T]`, `word_passages`, `word_starts`, `word_ends` int32 `[B, T]`
           (-1: none), `mixture` float32 `[B, T, 3]`; `""`, -1 and 0 beyond `num_words`;
-        - `relevance` float32 `[B, K]`, `answerable_probability` float32 `[B]`, if the model has the
-          parts;
+        - `relevance` float32 `[B, K]`, `answerable_probability` float32 `[B]` and `is_confident`
+          bool `[B]`, whether that is at least 0.5, if the model has the parts;
         - `truncated` bool `[B]`.
 
         A model without a decoder returns only the last three; outputs of parts that were not
@@ -135,6 +136,11 @@ class MasquePredictor(Predictor[GeneratedText]):
             outputs["truncated"] = source["truncated"]
             if "hypotheses" in result:
                 outputs |= _in_words(preprocessor, result, source)
+            if "hypotheses" in result and "answerable_probability" in outputs:
+                possible = outputs["answerable_probability"]  # [B]
+                outputs["probability"] *= possible
+                outputs["probabilities"] *= possible[:, None]  # [B, N]
+                outputs["is_confident"] = possible >= 0.5
             return outputs
 
         gold = (RELEVANCE,) if self.model.gold_ranker else ()

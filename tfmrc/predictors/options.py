@@ -53,8 +53,8 @@ class DecodingOptions(_Options):
             batch, question or passages is compiled again, and the server must have XLA.
             Default: False.
         min_probability: float or None. Smallest probability of a confident answer; below it
-            `is_confident` is False. None for the threshold of the predictor's calibration.
-            Default: None.
+            `is_confident` is False. None for the threshold of the predictor's calibration, without
+            a calibration for the rule of the model's signature. Default: None.
 
     Raises:
         ValueError: If a number is not a positive int, `min_probability` is not from 0 to 1, or an
@@ -131,8 +131,8 @@ class SpanOptions(_Options):
             Default: None.
         return_steps: bool. Whether each step's distributions are among the outputs. Default: False.
         min_probability: float or None. Smallest probability of a confident answer; below it
-            `is_confident` is False. None for the threshold of the predictor's calibration.
-            Default: None.
+            `is_confident` is False. None for the threshold of the predictor's calibration, without
+            a calibration for the rule of the model's signature. Default: None.
 
     Raises:
         ValueError: If a number is not a positive int, or `min_probability` is not from 0 to 1.
@@ -155,11 +155,9 @@ class ReaderOptions(_Options):
             preprocessor's length. Default: None.
         align_to_words: bool. Whether an answer consists of whole words. In scripts without spaces
             (`tfmrc.text.words.unspaced`) a word ends with any subword. Default: True.
-        handle_impossible_answer: bool. Whether the answer is `""` if "no answer" is more probable
-            than every span. Default: False.
         min_probability: float or None. Smallest probability of a confident answer; below it
-            `is_confident` is False. None for the threshold of the predictor's calibration.
-            Default: None.
+            `is_confident` is False. None for the threshold of the predictor's calibration, without
+            a calibration for the rule of the model's signature. Default: None.
 
     Raises:
         ValueError: If a number is not a positive int, or `min_probability` is not from 0 to 1.
@@ -168,5 +166,4 @@ class ReaderOptions(_Options):
     num_return_sequences: int = 1
     max_length: int | None = None
     align_to_words: bool = True
-    handle_impossible_answer: bool = False
     min_probability: float | None = None

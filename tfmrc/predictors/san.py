@@ -42,8 +42,8 @@ class SANPredictor(Predictor[SpanAnswer]):
 
     All spans of all passages of a question share one distribution: a span of passage k has the
     probability that it has in its passage, times the passage's share of the relevance,
-    `r_k / (r_1 + … + r_N)`. All passages are equally relevant without a ranker. The options are
-    those of `tfmrc.predictors.SpanOptions`.
+    `r_k / (r_1 + … + r_N)`; each window of a long passage counts as a passage. All passages are
+    equally relevant without a ranker. The options are those of `tfmrc.predictors.SpanOptions`.
 
     Args:
         model: A `tfmrc.models.SAN`, or a model with the same methods.
@@ -204,7 +204,9 @@ class SANPredictor(Predictor[SpanAnswer]):
             tf.minimum(ends, total),
             [tf.int32, tf.int32, tf.float32] + [tf.float32] * 3 * options.return_steps,
         )  # [W, K'] each, and [W, T, n], [W, T]
-        score += tf.gather(share, row)[:, None]
+        weight, asked = tf.gather(share, row), row // (tf.size(texts) // num_questions)  # [W]
+        weight -= tf.gather(segment_logsumexp(weight, asked, num_questions), asked)
+        score += weight[:, None]
         spans = best_spans(
             texts,
             row,

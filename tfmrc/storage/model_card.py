@@ -30,7 +30,7 @@ OUTPUTS = {
     "answer": "the best answer",
     "passage": "index of the passage that it is from; -1 for none",
     "probability": "its probability; that of being right if the model is calibrated",
-    "is_confident": "false if the probability is below the threshold",
+    "is_confident": "false if the model refuses, and the answer is its best guess",
     "start": "offset of its first character (code point) in its passage; -1 for no answer",
     "end": "offset after its last character; -1 for no answer",
     "answers": "the best answers, best first; empty where there are fewer",

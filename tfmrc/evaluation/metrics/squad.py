@@ -238,22 +238,23 @@ def _mixed(given: Submission) -> bool:
 def _squad_2(given: Submission) -> Iterator[Scores]:
     """SQuAD 2.0's scores, where some questions have no answer.
 
-    An answer that is empty or not confident is a refusal.
+    An answer that is empty or not confident is a refusal. The best scores over all thresholds are
+    those of the best guesses, by `probability` or, in files without it, `answerable_probability`.
     """
     # A question whose answers are all of other styles is left out.
     known = {
         k: r.answers for k, r in given.references.items() if r.answers or r.answerable is False
     }
-    chances = {
-        key: 1.0 - chance for key, chance in given.scores("answerable_probability", known).items()
-    }
-    texts = {
-        key: "" if abstains(p) else p.answer for key, p in given.predictions.items() if key in known
-    }
-    if chances:  # the prediction of a missing one is "no answer" already
-        chances = dict.fromkeys(known, 1.0) | chances
+    made = {key: p for key, p in given.predictions.items() if key in known}
+    texts = {key: "" if abstains(p) else p.answer for key, p in made.items()}
     form: dict[str, Any] = {"missing": given.missing, "normalization": given.normalization}
-    scores = score_squad(texts, known, version="2.0", no_answer=chances or None, **form)
-    rows = tuple(replace(row, name=f"squad_2_{row.name}") for row in scores.rows)
+    scores = score_squad(texts, known, version="2.0", **form)
+    rows = scores.rows
+    if sure := given.scores("probability", known) or given.scores("answerable_probability", known):
+        # The prediction of a missing one is "no answer" already.
+        chances = dict.fromkeys(known, 1.0) | {key: 1.0 - chance for key, chance in sure.items()}
+        guesses = {k: "" if abstains(replace(p, scores={})) else p.answer for k, p in made.items()}
+        rows += score_squad(guesses, known, version="2.0", no_answer=chances, **form).rows[6:]
+    rows = tuple(replace(row, name=f"squad_2_{row.name}") for row in rows)
     yield replace(scores, rows=rows[:4])
     yield replace(scores, rows=rows[4:], counts={}, table=PARTS)

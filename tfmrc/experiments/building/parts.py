@@ -34,6 +34,7 @@ class Parts:
         preprocessor: The preprocessor.
         model: The model, with its first weights.
         annotate: Function that computes the tags that the preprocessor reads, or None.
+        tagger: Function that computes those of new texts, or None.
         earlier: Outputs of the model that were trained before this run, or None.
         facts: dict. Facts for `training.json`.
     """
@@ -41,6 +42,7 @@ class Parts:
     preprocessor: Preprocessor
     model: keras.Model
     annotate: Callable[..., Any] | None
+    tagger: Callable[..., Any] | None
     earlier: list[str] | None
     facts: dict[str, Any]
 
@@ -96,7 +98,8 @@ def build_parts(
             coverage = encoders.set_vectors(model.word_embedding, vocabulary, vectors)
             facts["words_with_a_vector"] = round(coverage.share, 4)
     annotate = None if tags is None else tags.cache.annotate(preprocessor.annotations)
-    return Parts(preprocessor, model, annotate, earlier, facts)
+    of_texts = None if tags is None else tags.cache.tagger_of(preprocessor.annotations)
+    return Parts(preprocessor, model, annotate, of_texts, earlier, facts)
 
 
 def compile_model(plan: Plan, parts: Parts, steps: int, per_epoch: int) -> keras.Model:

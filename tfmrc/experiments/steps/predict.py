@@ -130,7 +130,8 @@ def _print(
             return
         for one in predictions:
             if form == "answers":
-                print_text(one.answer if _is_confident(one) else best_guess(one.answer))
+                guess = best_guess(one.answer, one.scores.get("probability"))
+                print_text(one.answer if _is_confident(one) else guess)
             else:
                 print_json(one.to_json(), indent=None)
 

@@ -19,6 +19,7 @@ from tfmrc.experiments.environment import machine, summary
 from tfmrc.experiments.examples.sources import Mixed, Splits, splits
 from tfmrc.experiments.plan import Plan, members, plan_of
 from tfmrc.experiments.settings import Experiment
+from tfmrc.experiments.steps.predictions import print_predictions
 from tfmrc.experiments.steps.prepare import Prepared, prepare_in
 from tfmrc.training.callbacks.ema_weights import has_averages
 from tfmrc.training.distribution.hosts import (
@@ -372,13 +373,16 @@ def finish(
 ) -> dict[str, Any]:
     """Saves the predictor, draws the learning curves and writes `training.json`, which it returns.
 
+    It prints what the model predicts for three held-out examples, unless Keras runs on JAX, where
+    a predictor reads no strings.
+
     Raises:
         OSError: If the disk is full.
     """
     folder, model = plan.folder, parts.model
     facts = {**parts.facts, **data.facts, **facts}
     model.trained_outputs = None  # the log has those of all epochs, before a resume too
-    predictor = plan.classes.predictor(model, parts.preprocessor)
+    predictor: Any = plan.classes.predictor(model, parts.preprocessor)
     trained = _trained_parts(fitted, folder / folders.LOG)
     if trained is not None and parts.earlier is not None:  # trained before, if not now
         trained = [name for name in model.output if name in (*trained, *parts.earlier)]
@@ -393,6 +397,10 @@ def finish(
         f"Trained {how_many} steps{why} in {facts['seconds'] / 60:.1f} minutes: {folder}",
         flush=True,
     )
+    if keras.backend.backend() == "tensorflow":
+        if parts.tagger is not None:
+            predictor.tagger = parts.tagger
+        print_predictions(predictor, data.validation, plan.experiment.evaluation.options)
     return facts
 
 

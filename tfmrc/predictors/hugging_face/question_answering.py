@@ -236,7 +236,7 @@ class QuestionAnsweringPipeline:
             answers.sort(key=lambda answer: answer["score"], reverse=True)
             answers, calibration = answers[: options.top_k], self.predictor.calibration
             if calibration is not None:  # which keeps their order
-                scores = calibration.apply([answer["score"] for answer in answers]).numpy()
+                scores = calibration.apply_to_all([a["score"] for a in answers]).numpy()
                 answers = [{**a, "score": float(s)} for a, s in zip(answers, scores, strict=True)]
             yield answers
 

@@ -87,15 +87,13 @@ class GeneratedText(Result):
     answer_start: int | None = None
 
     def facts(self) -> list[tuple[str, str]]:
-        """Returns answer, relevance, answerability and score, and the facts of every result."""
+        """Returns answer, relevance and score, and the facts of every result."""
         pairs = []
         if self.answer:
             place = "" if self.answer_start is None else f" (character {self.answer_start})"
             pairs.append(("about", f"{self.answer}{place}"))
         if self.relevance is not None:
             pairs.append(("relevance", " ".join(f"{value:.2f}" for value in self.relevance)))
-        if self.answerable_probability is not None:
-            pairs.append(("answerable probability", f"{self.answerable_probability:.2f}"))
         if self.score is not None:
             pairs.append(("score", f"{self.score:.3f}"))
         return pairs + super().facts()

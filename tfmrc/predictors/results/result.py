@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
 
-def best_guess(text: str) -> str:
+def best_guess(text: str, probability: float | None) -> str:
     """Returns what is shown in place of an answer that is not confident."""
-    return f"No confident answer. Best guess: {text}"
+    chance = "" if probability is None else f" ({probability:.2f})"
+    return f"No confident answer. Best guess: {text}{chance}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,12 +18,14 @@ class Result:
 
     Attributes:
         text: str. The answer or question; `""` if there is none.
-        probability: float or None. Probability of the text's words, or of the span; of a calibrated
-            predictor, that the answer is right. Default: None.
+        probability: float or None. Probability of the text's words, or of the span, among all
+            answers and "no answer"; of a calibrated predictor, that the answer is right.
+            Default: None.
         log_probability: float or None. Its logarithm; of a written text always that of its words,
             which does not underflow. Default: None.
-        is_confident: bool. False if the probability of the best answer is below the threshold of
-            the predictor (`min_probability`, or that of its calibration). Default: True.
+        is_confident: bool. False if the predictor refuses: the probability of the best answer is
+            below `min_probability`, or by default below the threshold of the calibration; without
+            a calibration, "no answer" is more probable. Default: True.
         truncated: bool. True if an input was longer than the model reads. Default: False.
         finished: bool. False if the text was cut at the greatest length. Default: True.
         alternatives: tuple of `Self`. The other hypotheses, best first, if several were requested.
@@ -42,18 +45,17 @@ class Result:
 
     @property
     def headline(self) -> str:
-        """The text, "no answer", or a guess if the answer is not confident.
+        """The text, a guess with its probability if it is not confident, or "no answer".
 
         Example:
 
         >>> from tfmrc.predictors import Result
         >>> Result("an owl", probability=0.1, is_confident=False).headline
-        'No confident answer. Best guess: an owl'
+        'No confident answer. Best guess: an owl (0.10)'
         """
         if not self.text and getattr(self, "answer", None) is None:  # no question about one
-            chance = "" if self.probability is None else f" (probability {self.probability:.2f})"
-            return f"No answer in these passages{chance}."
-        return self.text if self.is_confident else best_guess(self.text)
+            return "No answer in these passages."
+        return self.text if self.is_confident else best_guess(self.text, self.probability)
 
     def facts(self) -> list[tuple[str, str]]:
         """Returns names and values of what `describe` and a notebook show below the text."""

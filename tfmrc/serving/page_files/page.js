@@ -237,7 +237,8 @@ function spanButton(text, id) {
 
 function headline(text, outputs) {
   const found = !outputs.is_confident || outputs.is_confident[0];
-  const shown = !text ? "No answer in these passages." : found ? text : `No confident answer. Best guess: ${text}`;
+  const guess = () => `No confident answer. Best guess: ${text} (${outputs.probability[0].toFixed(2)})`;
+  const shown = !text ? "No answer in these passages." : found ? text : guess();
   return make("p", { className: "answer", dir: "auto", textContent: shown });
 }
 
@@ -246,7 +247,6 @@ function showAnswer(outputs, asked) {
   if (outputs.answer) write(headline(outputs.answer[0], outputs));
   write(facts([
     ["Probability", outputs.probability && outputs.probability[0]],
-    ["Answer is possible", outputs.answerable_probability && outputs.answerable_probability[0]],
   ]), notes(outputs));
   const spans = { question: [], passages: asked.passages.map(() => []) };
   if (outputs.words) {
@@ -317,7 +317,6 @@ function showSpans(outputs, asked) {
   write(headline(best && best.text, outputs));
   write(facts([
     ["Probability", outputs.probability[0]],
-    ["Answer is possible", outputs.answerable_probability && outputs.answerable_probability[0]],
     ["Found in", best && `passage ${best.passage + 1}, characters ${best.start} to ${best.end}`],
   ]), notes(outputs));
   const list = make("ol", { className: "list" });

@@ -34,6 +34,7 @@ def test_a_folder_is_indexed_and_asked(folder, reader, capsys, without_graphs):
         assert first.startswith(f"1 documents. New or changed: {read}; ")
         assert left_out == "Left out: none.txt is empty."
     asked = ["answer", reader, "--documents", "owls.index", "--question", "What flew?"]
+    asked += ["--option", "min_probability=0"]
     assert cli.main([*asked, "--num-passages", "2"]) == 0
     quotation, place, *_ = capsys.readouterr().out.splitlines()
     assert quotation in "An owl flew." and place.startswith("  in owls.md, Owls, characters ")

@@ -36,8 +36,9 @@ def answered(reader, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("q.csv").write_text(QUESTIONS)
 
-    def predict(output, *options):
-        words = ["predict", reader, "--input", "q.csv", "--output", output, "--sort", *options]
+    def predict(output, least="0"):
+        words = ["predict", reader, "--input", "q.csv", "--output", output, "--sort"]
+        words += ["--option", f"min_probability={least}"]
         with eagerly():
             assert cli.main(words) == 1  # a question is missing
         if output.endswith("csv"):
@@ -74,7 +75,7 @@ def test_a_table_has_every_row_and_column_of_the_input(answered):
 
 
 def test_a_refusal_is_a_question_without_an_answer(answered):
-    _, *rows = answered("a.csv", "--option", "min_probability=1.0")
+    _, *rows = answered("a.csv", least="1.0")
     assert all(not row["answer"] and row["best_guess"] for row in rows)
     assert [example.answerable for example in read_table("a.csv")] == [False, False]
     unknown = list(read_table("a.csv", blank_answers="unknown"))

@@ -62,11 +62,13 @@ def test_scores_of_squad_2_and_the_baselines(folder, questions, tmp_path, withou
     given = evaluation.read_predictions(out / "predictions-answer.jsonl")
     assert set(given) == set(QUESTIONS)
     texts = {key: prediction.answer for key, prediction in given.items()}
+    refused = {key: text * given[key].scores["is_confident"] for key, text in texts.items()}
     silence = {key: 1 - p.scores["probability"] for key, p in given.items()}
     known = {key: [text] if text else [] for key, (_, text) in QUESTIONS.items()}
-    expected = evaluation.score_squad(texts, known, version="2.0", no_answer=silence)
+    best = evaluation.score_squad(texts, known, version="2.0", no_answer=silence)
+    expected = evaluation.score_squad(refused, known, version="2.0")
     scores = report.systems["reader"]
-    for row in expected.rows:
+    for row in (*expected.rows, *best.rows[6:]):
         assert scores[f"squad_2_{row.name}"].value == row.value
         assert scores[f"squad_2_{row.name}"].note == row.note
     answered = {key: texts[key] for key in "ab"}

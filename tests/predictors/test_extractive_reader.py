@@ -248,6 +248,7 @@ def test_a_name_of_the_hub(predictor, tmp_path, monkeypatch, capsys, without_gra
     np.testing.assert_allclose(*scores, atol=1e-6)
     assert asked == [("a/b", "v2", True)]
     question = ["--question", "Who named it?", "--passage", "The owl named it."]
+    question += ["--option", "min_probability=0"]
     assert cli.main(["answer", "hf://a/b", *question]) == 0
     assert capsys.readouterr().out.split("\n")[0] in "The owl named it."
     assert asked[1:] == [("a/b", None, True)]

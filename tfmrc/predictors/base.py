@@ -149,7 +149,8 @@ class Predictor(NotPickled, Generic[R]):
     def build_signatures(self, options: Any) -> dict[str, Any]:
         """Returns `tf.function`s on plain strings by name; one of them is `"serving_default"`.
 
-        Each has an `input_signature` of named `tf.TensorSpec`s and returns a dict of tensors.
+        Each has an `input_signature` of named `tf.TensorSpec`s and returns a dict of tensors. An
+        output `is_confident` bool `[B]` is the rule by which the model refuses without a threshold.
 
         Args:
             options: An instance of `options_class`.

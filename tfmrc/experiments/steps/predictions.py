@@ -1,21 +1,19 @@
 """Held-out examples with what a trained model predicts for them."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tfmrc.data import Example, TrainingExample
 from tfmrc.data.transforms.splits import draw_by_id
 from tfmrc.experiments.answering import Asked
+from tfmrc.predictors.base import Predictor
 from tfmrc.utils.pipes import print_text
-
-if TYPE_CHECKING:
-    from tfmrc.predictors import Predictor
 
 NUM_EXAMPLES = 3
 
 
 def print_predictions(
-    predictor: "Predictor[Any]", records: Iterable[TrainingExample], options: Mapping[str, Any]
+    predictor: Predictor[Any], records: Iterable[TrainingExample], options: Mapping[str, Any]
 ) -> None:
     """Prints expected and predicted texts of three examples, drawn by their ids.
 

@@ -1,12 +1,17 @@
-"""The commands `index` and `answer --documents`."""
+"""The commands `index`, and `answer`, `predict` and `ask` with documents."""
 
+import csv
 import json
+from pathlib import Path
 
 import pytest
 
 import tfmrc
 from tests import fresh_python
-from tfmrc import cli, documents, encoders, models, preprocessing
+from tests.running import eagerly
+from tfmrc import cli, documents, encoders, experiments, models, preprocessing
+from tfmrc.data import read_table
+from tfmrc.predictors import GeneratedText, Result
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +50,78 @@ def test_a_folder_is_indexed_and_asked(folder, reader, capsys, without_graphs):
     store.close()
 
 
+def rows_of(path):
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def predict(reader, questions, output):
+    words = ["predict", reader, "--documents", "owls.index", "--input", questions]
+    with eagerly():
+        return cli.main([*words, "--output", output])
+
+
+def test_a_table_of_questions_is_answered_with_places(folder, reader):
+    documents.index(folder, "owls.index")
+    Path("q.csv").write_text("question,document\nWhat flew?,x.pdf\nA llama?,\n")
+    assert predict(reader, "q.csv", "a.csv") == 0
+    found, missing = rows_of("a.csv")
+    with documents.load("owls.index") as collection:
+        text = collection.document_text(found["document"])
+    start, end = map(int, found["characters"].split("-"))
+    assert found["answer"] == text[start:end]
+    assert found["answer"] == found["passage"][int(found["start"]) : int(found["end"])]
+    assert (found["heading"], found["page"], found["sentence"]) == ("Owls", "", "An owl flew.")
+    assert found["given_document"] == "x.pdf"
+    assert (missing["answer"], missing["is_confident"], missing["document"]) == ("", "False", "")
+
+
+def test_answers_of_changed_documents_are_computed_again(folder, reader, capsys):
+    documents.index(folder, "owls.index")
+    Path("q.jsonl").write_text('{"id": "7", "question": "What flew?"}\n')
+    for text, again in (("An owl flew.", False), ("An eagle flew.", True)):
+        (folder / "owls.md").write_text(text)
+        documents.index(folder, "owls.index")
+        assert predict(reader, "q.jsonl", "a.jsonl") == 0
+        assert ("computed again" in capsys.readouterr().err) == again
+        [line] = map(json.loads, Path("a.jsonl").read_text().splitlines())
+        place = line["scores"]["document"], line["scores"]["sentence"]
+        assert (line["id"], *place) == ("7", "owls.md", text)
+
+
+class Asker:
+    tasks = ()
+
+    def generate_from_passage(self, passages):
+        for text in passages:
+            yield [
+                GeneratedText(f"About {word}?", answer=word, answer_start=text.index(word))
+                for word in text.split()
+            ]
+
+
+class Answerer:
+    """Answers with the word that was asked about, but for some."""
+
+    def predict(self, queries):
+        for query in queries:
+            word = query["question"][6:-1]
+            assert word in query["passages"][0]
+            yield Result("elk" if word == "An" else word, is_confident=word != "flew.")
+
+
+def test_questions_about_documents_are_a_table_to_train_on(folder, capsys):
+    (folder / "copy.md").write_text("# Eagles\n\nAn owl flew.")
+    documents.index(folder, "owls.index")
+    experiments.ask_documents(Asker(), "owls.index", "q.csv", reader=Answerer())
+    assert "3 questions about 1 passages; kept: 1," in capsys.readouterr().err
+    [row] = rows_of("q.csv")
+    assert (row["document"], row["heading"]) == ("owls.md", "Owls")
+    [example] = read_table("q.csv")
+    assert (example.question, example.answers["span"]) == ("About owl?", ("owl",))
+    assert (example.spans[0].start, example.group) == (3, "owls.md")
+
+
 WITHOUT_TENSORFLOW = """
 import sys
 from tfmrc import cli
@@ -66,6 +143,11 @@ def test_an_index_is_made_without_tensorflow(folder):
         (
             ["answer", "--question", "?", "--passage", "x", "--num-passages", "3"],
             "--documents FILE",
+        ),
+        (["ask", "ready", "--passage", "x", "--output", "y.csv"], "--documents FILE"),
+        (
+            ["predict", "--input", "q", "--documents", "x", "--engine", "ray", "--output", "y"],
+            "reads passages",
         ),
     ],
 )

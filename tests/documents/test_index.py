@@ -3,10 +3,22 @@
 import os
 import sqlite3
 
+import numpy as np
 import pytest
 
 from tests.documents.files import pdf
-from tfmrc.documents import SQLiteStore, index, indexing, open_store, read_document, store
+from tfmrc.documents import (
+    SQLiteStore,
+    collection,
+    index,
+    indexing,
+    load,
+    open_store,
+    read_document,
+    store,
+)
+
+every_store = pytest.mark.parametrize("to", ["pages.index", "pages.lance"], indirect=True)
 
 
 @pytest.fixture
@@ -20,8 +32,8 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def to(tmp_path):
-    return tmp_path / "pages.index"
+def to(tmp_path, request):
+    return tmp_path / getattr(request, "param", "pages.index")
 
 
 def found(to, question, k=10):
@@ -35,6 +47,7 @@ MILL = ("owls.md", "An owl flew over the mill.")
 BUILT = ("deep/mills.txt", "The mills were built in 1822.")
 
 
+@every_store
 @pytest.mark.parametrize(
     "question, expected",
     [
@@ -55,6 +68,7 @@ def test_search_finds_words_of_texts_and_headings(folder, to, question, expected
     assert found(to, question, k=1) == found(to, question)[:1]
 
 
+@every_store
 def test_passages_have_their_place(folder, to):
     (folder / "a.pdf").write_bytes(pdf([[("One", 10, 700)], [("An eagle.", 10, 700)]]))
     index(folder, to)
@@ -70,6 +84,7 @@ def test_passages_have_their_place(folder, to):
         opened.document_text("nowhere")
 
 
+@every_store
 def test_only_what_has_changed_is_read(folder, to, monkeypatch):
     read = []
 
@@ -86,16 +101,17 @@ def test_only_what_has_changed_is_read(folder, to, monkeypatch):
     report = index(folder, to)
     assert sorted(read) == ["moved.txt", "new.txt", "owls.md"]
     assert (report.documents, report.read, report.removed) == (3, 3, 1)
-    assert found(to, "owl mill swam eagle mice") == [
-        ("owls.md", "An owl swam."),
-        ("new.txt", "An eagle."),
+    assert sorted(found(to, "owl mill swam eagle mice")) == [
         ("moved.txt", "The mills were built in 1822."),
+        ("new.txt", "An eagle."),
+        ("owls.md", "An owl swam."),
     ]
     read.clear()
     assert index(folder, to).read == 0 and read == []
     assert index(folder, to, passage_length=20).read == 3
 
 
+@every_store
 def test_a_repeated_passage_is_found_once_while_it_occurs(folder, to):
     for name in ("a.txt", "b.txt"):
         (folder / name).write_text("Eagles are not owls.\n\n" + "Filler text. " * 60)
@@ -107,6 +123,56 @@ def test_a_repeated_passage_is_found_once_while_it_occurs(folder, to):
     (folder / "b.txt").unlink()
     index(folder, to)
     assert found(to, "eagles") == []
+
+
+WORDS = [{"owl", "owls", "bird"}, {"mice", "food"}, {"mill", "mills", "water"}]
+
+
+def encoded(texts):
+    """Vectors of meanings, as of an encoder."""
+    vectors = np.zeros([len(texts), 384], np.float16)
+    for row, text in enumerate(texts):
+        words = set(text.lower().strip(".?").split())
+        vectors[row, : len(WORDS)] = [bool(words & each) for each in WORDS]
+        vectors[row, len(WORDS)] = 0.25  # a text without any of them
+    return vectors / np.linalg.norm(vectors.astype(np.float32), axis=1, keepdims=True)
+
+
+@pytest.fixture
+def best(monkeypatch):
+    """A function that returns the document that fits a question best."""
+    for module in (indexing, collection):
+        monkeypatch.setattr(module, "encode", encoded)
+
+    def search(to, question):
+        with load(to) as opened:
+            return next((passage.document for passage in opened.search(question)), None)
+
+    return search
+
+
+@every_store
+def test_vectors_find_what_has_no_word_of_the_question(folder, to, best):
+    index(folder, to)
+    assert best(to, "bird?") is None
+    assert index(folder, to, dense=True).read == 2
+    assert (best(to, "bird?"), best(to, "water?")) == ("owls.md", "deep/mills.txt")
+    (folder / "owls.md").write_text("Nothing.")
+    (folder / "new.txt").write_text("Owls.")
+    assert index(folder, to).read == 2  # which have vectors, too
+    assert best(to, "bird?") == "new.txt"
+    (folder / "new.txt").unlink()
+    index(folder, to)
+    assert best(to, "bird?") != "new.txt"
+
+
+def test_an_open_index_finds_what_another_process_has_added(folder, to, best):
+    index(folder, to, dense=True)
+    with load(to) as opened:
+        assert opened.search("bird?")[0].document == "owls.md"
+        (folder / "a.txt").write_text("Bird.")
+        index(folder, to)
+        assert opened.search("bird?")[0].document == "a.txt"
 
 
 def test_a_report_has_a_line_for_each_file_that_is_left_out(folder, to, tmp_path, monkeypatch):
@@ -171,6 +237,22 @@ def test_a_kill_loses_nothing_that_was_stored(folder, to, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             index(folder, to)
     assert index(folder, to).read == 1
+
+
+def test_a_table_of_lance_may_be_in_the_folder(folder):
+    index(folder, folder / "own.lance")
+    assert index(folder, folder / "own.lance").read == 0
+    assert sorted(os.listdir(folder)) == [".hidden.txt", "deep", "owls.md", "own.lance"]
+
+
+@every_store
+def test_all_passages_are_listed(folder, to):
+    index(folder, to)
+    opened = open_store(to)
+    assert sorted(passage.text for passage in opened.passages()) == sorted(
+        ["An owl flew over the mill.", "Mice.", "The mills were built in 1822."]
+    )
+    opened.close()
 
 
 def test_the_index_may_be_in_the_folder_and_is_one_file(folder):
@@ -245,6 +327,7 @@ def test_an_index_is_not_emptied_by_a_folder_without_files(folder, to, change, e
     assert len(found(to, "mill")) == 2
 
 
+@every_store
 def test_an_index_is_of_one_folder(folder, to):
     index(folder, to)
     with pytest.raises(ValueError, match="is the index of .*pages; choose another file"):

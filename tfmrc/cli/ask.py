@@ -1,25 +1,43 @@
-"""Ask questions about a passage.
+"""Ask questions about a passage, or about documents.
 
+From an index of documents comes a table to train on: questions about each passage, without those
+that the ready reader answers otherwise.
 An export needs TensorFlow and no model code. The key of a server is read from the variable
 TFMRC_API_KEY.
 """
 
+import os
 from argparse import ArgumentParser, Namespace
 
 from tfmrc.cli import asking
 from tfmrc.cli.parsing import utf8
 from tfmrc.utils.pipes import print_json, print_text
+from tfmrc.utils.progress import show_progress
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     asking.add_model(parser, "questions")
-    asking.add_passage(parser)
+    sources = asking.add_passage(parser)
+    sources.add_argument(
+        "--documents",
+        metavar="FILE",
+        type=os.path.expanduser,
+        help="an index of documents, of which every passage is asked about",
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        help="with --documents: the table (.csv, .tsv, .xlsx), which init reads; default: standard "
+        "output, as JSON lines",
+    )
     parser.add_argument(
         "--answer", type=utf8, help="what to ask about; default: answers that the model finds"
     )
 
 
 def run(options: Namespace) -> None:
+    if options.output is not None and options.documents is None:
+        raise ValueError("--output is for an index: --documents FILE")
     with asking.loaded(options.model, options.option) as (predictor, search):
         tasks = getattr(predictor, "tasks", ())  # of a server nothing is known
         if tasks and all(task.target == "answer" for task in tasks):
@@ -27,6 +45,12 @@ def run(options: Namespace) -> None:
                 f"{options.model} answers questions and does not ask any. "
                 "Use a model that asks (MaxoutPointerQG, DAANet)."
             )
+        if options.documents is not None:
+            from tfmrc import experiments
+
+            with show_progress():
+                experiments.ask_documents(predictor, options.documents, options.output, **search)
+            return
         if options.answer is not None:
             best = predictor.ask(passage=options.passage, answer=options.answer, **search)
             questions = [best, *best.alternatives]

@@ -20,6 +20,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="N",
         help="largest number of subwords of a passage; default: 150",
     )
+    parser.add_argument(
+        "--dense",
+        action="store_true",
+        help="also find passages by MiniLM's vectors, without a word of the question; indexing "
+        "takes longer",
+    )
 
 
 def run(options: Namespace) -> int:
@@ -28,6 +34,8 @@ def run(options: Namespace) -> int:
 
     length = PASSAGE_LENGTH if options.passage_length is None else options.passage_length
     with show_progress():
-        report = documents.index(options.documents, options.to, passage_length=length)
+        report = documents.index(
+            options.documents, options.to, passage_length=length, dense=options.dense
+        )
     print_text(str(report))
     return 0 if report.documents else 1

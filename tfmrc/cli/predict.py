@@ -2,8 +2,8 @@
 
 The file is a table with the columns question and passage (CSV, TSV, JSON, Excel, Parquet), JSON
 lines with id, question and passages, or an official form. Nothing but these is read. A table
-without questions is one of passages, about which a model that asks is asked. A broken record makes
-the exit status 1.
+without questions is one of passages, about which a model that asks is asked. With `--documents`
+only questions are read; every answer comes with its place. A broken record makes the exit status 1.
 """
 
 import sys
@@ -13,7 +13,7 @@ from tfmrc.cli.parsing import MODEL, add_shared, add_table_options, options_of, 
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("run", help=MODEL)
+    parser.add_argument("run", nargs="?", default="ready", help=f"{MODEL}; default: ready")
     parser.add_argument(
         "--input", required=True, metavar="FILE", help="the questions; many files with --engine ray"
     )
@@ -25,6 +25,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--sort", action="store_true", help="in a table, the least certain answers first"
+    )
+    parser.add_argument(
+        "--documents",
+        metavar="FILE",
+        help="an index of documents to answer from; the input then needs no passages",
     )
     parser.add_argument("--task", help="a task or style of the model; default: the first one")
     parser.add_argument(
@@ -58,12 +63,15 @@ def run(options: Namespace) -> int:
         task=options.task,
         form=options.format,
         sort=options.sort,
+        documents=options.documents,
         **table_options(options),
     )
     return 1 if errors else 0
 
 
 def _run_ray(options: Namespace) -> int:
+    if options.documents is not None:
+        raise ValueError("--engine ray reads passages; it takes no --documents")
     try:
         from tfmrc.integrations.ray import predict
     except ImportError as error:

@@ -11,6 +11,7 @@ from .formats.registry import (
     register_document_format as register_document_format,
 )
 from .indexing import IndexReport as IndexReport, index as index
+from .lancedb_store import LanceDBStore as LanceDBStore
 from .passages import split_document as split_document
 from .sqlite_store import SQLiteStore as SQLiteStore
 from .store import DocumentStore as DocumentStore, open_store as open_store

@@ -30,6 +30,8 @@ class DocumentAnswer(Result):
         sentence: str. The sentence with the answer; `""` for a text in the model's words.
             Default: "".
         sentence_start: int. Offset of the sentence in the document's text. Default: -1.
+        passage_start: int. Offset of the passage that was read. Default: -1.
+        passage_end: int. Offset after it. Default: -1.
     """
 
     document: str | None = None
@@ -39,6 +41,8 @@ class DocumentAnswer(Result):
     end: int = -1
     sentence: str = ""
     sentence_start: int = -1
+    passage_start: int = -1
+    passage_end: int = -1
 
     def __str__(self) -> str:
         return "\n  ".join([self.headline, self.place] if self.document else [self.headline])
@@ -157,6 +161,8 @@ def _cited(result: Result, passages: Sequence[Passage]) -> DocumentAnswer:
         page=passage.page_at(passage.start + start),
         start=passage.start + start,
         end=passage.start + end,
+        passage_start=passage.start,
+        passage_end=passage.end,
         **sentence,
     )
 

@@ -1,11 +1,15 @@
 """An index of documents and the model that reads them: questions in, cited answers out."""
 
+import json
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from os import PathLike
 from typing import Any, Self, cast
 
 from tfmrc.documents.answer import DocumentAnswer, cite
 from tfmrc.documents.document import Passage
 from tfmrc.documents.store import DocumentStore, open_store
+from tfmrc.documents.vectors import DEPTH, encode, join
 from tfmrc.predictors.protocols import PredictorLike
 from tfmrc.utils.arguments import check_whole_numbers
 
@@ -63,11 +67,17 @@ class DocumentCollection:
     def search(self, question: str, k: int = NUM_PASSAGES) -> list[Passage]:
         """Returns the k different passages that fit a question best, with their scores.
 
+        Of an index with vectors they are found by words and by vectors (`vectors.join`).
+
         Raises:
             ValueError: If `k` is not positive, or the index is damaged.
         """
         check_whole_numbers(1, k=k)
-        return self.store.search(question, k)
+        if not self.store.dense:
+            return self.store.search(question, k)
+        depth = max(k, DEPTH)
+        near = self.store.nearest(encode([question])[0], depth)
+        return join(self.store.search(question, depth), near, k)
 
     def document_text(self, name: str) -> str:
         """Returns the text of a document, to which the places of answers refer.
@@ -114,6 +124,32 @@ class DocumentCollection:
         texts = [passage.text for passage in passages]
         result = self.predictor.answer(question=question, passages=texts, style=style, **options)
         return cite(result, passages, num_alternatives)
+
+    def predict(
+        self,
+        examples: Iterable[Any],
+        *,
+        task: str | None = None,
+        batch_size: int = 1,
+        **options: Any,
+    ) -> Iterator[DocumentAnswer]:
+        """Yields the answers to many questions, in their order.
+
+        Args:
+            examples: iterable. Objects with a `question`, as `tfmrc.data.Example`; their passages
+                are not read.
+            task: str or None. A task of the predictor; None for the first one. Default: None.
+            batch_size: int. Unused: the passages of one question are a batch. Default: 1.
+            **options: As of `answer`.
+        """
+        style = cast(Any, self.predictor).task(task).style
+        for example in examples:
+            yield self.answer(question=example.question, style=style, **options)
+
+    @property
+    def digest(self) -> str:
+        """A digest of the documents, which changes with what is found."""
+        return sha256(json.dumps(sorted(self.store.versions().items())).encode()).hexdigest()
 
 
 def load(

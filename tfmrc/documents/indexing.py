@@ -13,6 +13,7 @@ from tfmrc.documents.formats.registry import document_formats, read_document
 from tfmrc.documents.original import stamp
 from tfmrc.documents.passages import PASSAGE_LENGTH, split_document
 from tfmrc.documents.store import DocumentStore, open_store
+from tfmrc.documents.vectors import encode
 from tfmrc.utils.arguments import check_whole_numbers
 from tfmrc.utils.files import user_path
 from tfmrc.utils.progress import counted
@@ -20,6 +21,22 @@ from tfmrc.utils.progress import counted
 READING = 1  # Changes with what is read from a file, which is then read again.
 LARGEST = 100_000_000  # bytes of a file
 SHOWN = 8  # endings of files of other forms that a report names
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file is read, which its version tells.
+
+    Attributes:
+        passage_length: int. Largest number of subwords of a passage.
+        dense: bool. Whether passages get vectors.
+    """
+
+    passage_length: int
+    dense: bool
+
+    def __str__(self) -> str:
+        return f"{READING}-{self.passage_length}{'-dense' * self.dense}"
 
 
 @dataclass
@@ -62,7 +79,11 @@ class IndexReport:
 
 
 def index(
-    folder: str | PathLike[str], to: str | PathLike[str], *, passage_length: int = PASSAGE_LENGTH
+    folder: str | PathLike[str],
+    to: str | PathLike[str],
+    *,
+    passage_length: int = PASSAGE_LENGTH,
+    dense: bool = False,
 ) -> IndexReport:
     """Makes an index of a folder of documents, or brings one up to date.
 
@@ -74,6 +95,9 @@ def index(
         folder: str or path. The folder, with those below it.
         to: str or path. The index, as of `open_store`.
         passage_length: int. Largest number of subwords of a passage. Default: 150.
+        dense: bool. Whether passages get vectors of MiniLM, by which they are found without a word
+            of the question. An index with vectors gets those of new passages in any case.
+            Default: False.
 
     Returns:
         An `IndexReport`.
@@ -98,6 +122,7 @@ def index(
     files = dict(_files(root, report, Path(user_path(to)).absolute()))
     with closing(open_store(to, folder=root.resolve())) as store:
         known = store.versions()
+        reading = Reading(passage_length, dense or store.dense)
         if known and not files:
             raise ValueError(
                 f"{folder} has no file that can be read; {to} keeps its {len(known):,} documents. "
@@ -107,7 +132,7 @@ def index(
             store.remove(name)
             report.removed += 1
         for name in counted(sorted(files), f"reading {folder}", "files"):
-            _update(store, name, files[name], known.get(name), passage_length, report)
+            _update(store, name, files[name], known.get(name), reading, report)
         report.documents = len(store.versions())
     return report
 
@@ -125,7 +150,7 @@ def _files(root: Path, report: IndexReport, own: Path) -> Iterator[tuple[str, Pa
     readers = document_formats()
     for folder, folders, names in os.walk(root, onerror=unreadable):
         visible = [name for name in (*folders, *names) if not name.startswith(".")]
-        folders[:] = [name for name in folders if name in visible]
+        folders[:] = [n for n in folders if n in visible and Path(folder, n).absolute() != own]
         for path in (Path(folder, name) for name in visible):
             if path.is_symlink():
                 report.left_out[name_of(path)] = "is a link, which is not followed"
@@ -142,13 +167,13 @@ def _update(
     name: str,
     path: Path,
     known: str | None,
-    passage_length: int,
+    reading: Reading,
     report: IndexReport,
 ) -> None:
     """Stores a file if it has changed; one that cannot be read leaves the index."""
     try:
         info = path.stat()
-        version = f"{READING}-{passage_length}-{stamp(info)}"
+        version = f"{reading}-{stamp(info)}"
         if version == known:
             return
         if not stat.S_ISREG(info.st_mode):
@@ -165,5 +190,8 @@ def _update(
         if known is not None:
             store.remove(name)
         return
-    store.put(name, version, document, list(split_document(document, name, passage_length)))
+    passages = list(split_document(document, name, reading.passage_length))
+    texts = [" ".join((*passage.heading, passage.text)) for passage in passages]
+    vectors = encode(texts) if reading.dense else None
+    store.put(name, version, document, passages, vectors)
     report.read += 1

@@ -1,7 +1,5 @@
 """An index of passages in one SQLite file."""
 
-import json
-import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -9,47 +7,34 @@ from os import PathLike
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
+
 from tfmrc.documents.document import Document, Passage
 from tfmrc.documents.sqlite import sqlite3
+from tfmrc.documents.store import check_index, no_index, passage_of, place_of, words_of
 from tfmrc.utils.files import user_path
 
-APPLICATION, VERSION = 0x74666D72, 1  # of the file's header
+APPLICATION, VERSION = 0x74666D72, 2  # of the file's header
 SECONDS = 10  # to wait for another process
-MOST_WORDS = 64  # of a question
-COMMON = frozenset(
-    "a an and are as at be by can could did do does for from had has have how i in is it its me my "
-    "of on or should that the their there this to was we were what when where which who whom whose "
-    "why will with would you your".split()
-)
-"""Words of a question that are not searched for if it has others: nearly every passage has them."""
-
 PER_DOCUMENT = 1 << 24  # The passages of document 3 are the rows from 3 * PER_DOCUMENT on.
 SCHEMA = (
     "CREATE TABLE folder (path TEXT)",
     "CREATE TABLE documents (id INTEGER PRIMARY KEY, name TEXT UNIQUE, version TEXT, content BLOB)",
+    "CREATE TABLE vectors (id INTEGER PRIMARY KEY, content BLOB)",  # those of a document
     "CREATE VIRTUAL TABLE passages USING "
     "fts5(text, headings, place UNINDEXED, tokenize='porter unicode61')",
     f"PRAGMA application_id = {APPLICATION}",
     f"PRAGMA user_version = {VERSION}",
 )
-SEARCH = f"""
-SELECT rank, name, text, place
-FROM passages JOIN documents ON documents.id = passages.rowid / {PER_DOCUMENT}
-WHERE passages MATCH ? ORDER BY rank
-"""
-
-
-def _place(passage: Passage) -> str:
-    fields = ("start", "end", "heading", "page", "page_starts")
-    return json.dumps({field: getattr(passage, field) for field in fields})
-
-
-def _with_tuples(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
+FROM = f"FROM passages JOIN documents ON documents.id = passages.rowid / {PER_DOCUMENT}"
+SEARCH = f"SELECT name, text, place, -rank {FROM} WHERE passages MATCH ? ORDER BY rank"
+ALL = f"SELECT name, text, place {FROM} ORDER BY passages.rowid"
+ONE = f"SELECT name, text, place {FROM} WHERE passages.rowid = ?"
+TOGETHER = 1 << 14  # vectors that are float32 at a time
 
 
 class SQLiteStore:
-    """An index of passages in one SQLite file: full-text search (FTS5) by BM25.
+    """An index of passages in one SQLite file: full-text search (FTS5) by BM25, and vectors.
 
     A passage fits if it, or a heading above it, has a word of the question; endings of English
     words do not count. Each document is written in one transaction. An index can be searched while
@@ -81,11 +66,10 @@ class SQLiteStore:
         self, path: str | PathLike[str], *, folder: str | PathLike[str] | None = None
     ) -> None:
         self.path = user_path(path)
+        self._vectors: tuple[object, np.ndarray, list[np.ndarray]] | None = None
         is_new = not self.path.is_file() or not self.path.stat().st_size
         if is_new and folder is None:
-            raise FileNotFoundError(
-                f"There is no index {path}: `tfmrc index FOLDER --to {path}` makes one."
-            )
+            raise no_index(path)
         mode = "ro" if folder is None else "rwc"
         with self._errors():
             self._connection = sqlite3.connect(
@@ -112,24 +96,29 @@ class SQLiteStore:
     def _check(self, folder: str | PathLike[str] | None) -> None:
         if self._value("PRAGMA application_id") != APPLICATION:
             raise ValueError(f"{self.path} is not an index of documents, but another database.")
-        if self._value("PRAGMA user_version") != VERSION:
-            raise ValueError(
-                f"{self.path} is an index of another version of tfmrc: delete it and run "
-                "`tfmrc index` again."
-            )
-        stored = self._value("SELECT path FROM folder")
-        if folder is not None and stored != str(folder):
-            raise ValueError(
-                f"{self.path} is the index of {stored}; choose another file for {folder}, or "
-                "delete this one."
-            )
+        is_current = self._value("PRAGMA user_version") == VERSION
+        stored = self._value("SELECT path FROM folder") if is_current else ""
+        check_index(self.path, is_current, stored, folder)
 
     def versions(self) -> Mapping[str, str]:
         """Returns the version of each document by its name."""
         with self._errors():
             return dict(self._connection.execute("SELECT name, version FROM documents"))
 
-    def put(self, name: str, version: str, document: Document, passages: Sequence[Passage]) -> None:
+    @property
+    def dense(self) -> bool:
+        """Whether passages have vectors."""
+        with self._errors():
+            return bool(self._value("SELECT EXISTS (SELECT 1 FROM vectors)"))
+
+    def put(
+        self,
+        name: str,
+        version: str,
+        document: Document,
+        passages: Sequence[Passage],
+        vectors: np.ndarray | None = None,
+    ) -> None:
         """Stores a document and its passages in place of earlier ones, in one transaction."""
         content = zlib.compress(document.text.encode())
         with self._errors(), self._transaction():
@@ -139,12 +128,15 @@ class SQLiteStore:
                 [name, version, content],
             ).lastrowid
             rows = (
-                (number, passage.text, "\n".join(passage.heading), _place(passage))
+                (number, passage.text, "\n".join(passage.heading), place_of(passage))
                 for number, passage in enumerate(passages, (row or 0) * PER_DOCUMENT)
             )
             self._connection.executemany(
                 "INSERT INTO passages (rowid, text, headings, place) VALUES (?, ?, ?, ?)", rows
             )
+            if vectors is not None:
+                content = vectors.astype(np.float16).tobytes()
+                self._connection.execute("INSERT INTO vectors VALUES (?, ?)", [row, content])
 
     def remove(self, name: str) -> None:
         """Removes a document and its passages, in one transaction."""
@@ -158,6 +150,7 @@ class SQLiteStore:
                 "DELETE FROM passages WHERE rowid >= ? AND rowid < ?",
                 [row * PER_DOCUMENT, (row + 1) * PER_DOCUMENT],
             )
+            self._connection.execute("DELETE FROM vectors WHERE id = ?", [row])
             self._connection.execute("DELETE FROM documents WHERE id = ?", [row])
 
     def search(self, question: str, k: int = 10) -> list[Passage]:
@@ -171,19 +164,62 @@ class SQLiteStore:
             A list of `Passage`, the best one first, with BM25 scores. A text that occurs more than
             once is there once.
         """
-        words = list(dict.fromkeys(re.findall(r"\w+", question.lower())))[:MOST_WORDS]
-        words = [word for word in words if word not in COMMON] or words
+        words = words_of(question)
         query = " OR ".join(f'"{word}"' for word in words)
         found: dict[str, Passage] = {}
         with self._errors():
-            rows = self._connection.execute(SEARCH, [query]) if words else ()
-            for rank, name, text, place in rows:
-                fields: dict[str, Any] = json.loads(place, object_hook=_with_tuples)
-                passage = Passage(text=text, document=name, score=-rank, **fields)
-                found.setdefault(text, passage)
+            for row in self._connection.execute(SEARCH, [query]) if words else ():
+                passage = passage_of(*row)
+                found.setdefault(passage.text, passage)
                 if len(found) == k:
                     break
         return list(found.values())
+
+    def nearest(self, vector: np.ndarray, k: int = 10) -> list[Passage]:
+        """Returns the k different passages whose vectors have the largest cosines with a vector.
+
+        Args:
+            vector: float `[dim]`, of length 1.
+            k: int. Largest number of passages. Default: 10.
+
+        Returns:
+            A list of `Passage`, the best one first, with their cosines.
+        """
+        found: dict[str, Passage] = {}
+        with self._errors():
+            rows, vectors = self._read_vectors(vector.size)
+            wanted = vector.astype(np.float32)
+            parts = [part.astype(np.float32) @ wanted for part in vectors]
+            cosines = np.concatenate([np.zeros(0, np.float32), *parts])
+            for place in np.argsort(-cosines, kind="stable"):
+                [row] = self._connection.execute(ONE, [int(rows[place])])
+                found.setdefault(row[1], passage_of(*row, score=float(cosines[place])))
+                if len(found) == k:
+                    break
+        return list(found.values())
+
+    def _read_vectors(self, dim: int) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Returns the rows of all vectors, int64 `[N]`, and the vectors in parts of `[.., dim]`.
+
+        They stay in memory until a process changes the index.
+        """
+        state = self._value("PRAGMA data_version"), self._connection.total_changes
+        if self._vectors is None or self._vectors[0] != state:
+            stored = self._connection.execute("SELECT id, content FROM vectors ORDER BY id")
+            rows, parts = [np.zeros(0, np.int64)], [np.zeros([0, dim], np.float16)]
+            for document, content in stored:
+                parts.append(np.frombuffer(content, np.float16).reshape(-1, dim))
+                rows.append(document * PER_DOCUMENT + np.arange(len(parts[-1])))
+            vectors = np.concatenate(parts)
+            cuts = range(TOGETHER, len(vectors), TOGETHER)
+            self._vectors = state, np.concatenate(rows), np.split(vectors, cuts)
+        return self._vectors[1:]
+
+    def passages(self) -> Iterator[Passage]:
+        """Yields the passages of all documents."""
+        with self._errors():
+            for row in self._connection.execute(ALL):
+                yield passage_of(*row)
 
     def document_text(self, name: str) -> str:
         """Returns the text of a document, to which the places of passages refer.

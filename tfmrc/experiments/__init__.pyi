@@ -18,4 +18,5 @@ from .steps.export import export as export
 from .steps.init import init as init
 from .steps.predict import predict as predict
 from .steps.prepare import prepare as prepare
+from .steps.tables import ask_documents as ask_documents
 from .steps.train import train as train

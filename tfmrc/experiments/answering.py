@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tfmrc.data import Example, RecordError, with_exact_spans
 from tfmrc.evaluation import Prediction, PredictionWriter
@@ -24,6 +24,15 @@ WINDOW = 2048
 SECONDS = 15  # a window that takes longer does not grow
 
 Records = Iterable[Example | RecordError]
+
+
+class Predicts(Protocol):
+    """A `tfmrc.Predictor`, or a `tfmrc.documents.DocumentCollection`."""
+
+    def predict(
+        self, examples: Iterable[Any], *, task: str, batch_size: int, **options: Any
+    ) -> Iterable["Result"]:
+        """Returns a result per example, in their order."""
 
 
 def prediction_of(example_id: str, result: "Result", task: str) -> Prediction:
@@ -57,7 +66,7 @@ def digest_of(example: Example, task: str, model: str, options: Mapping[str, Any
 
 
 def write_answers(
-    predictor: "Predictor[Any]",
+    predictor: Predicts,
     read: Callable[[], Records],
     path: Path,
     *,
@@ -75,7 +84,7 @@ def write_answers(
     while it takes less than 15 seconds, so that an interruption costs little time.
 
     Args:
-        predictor: A `tfmrc.Predictor`.
+        predictor: A `tfmrc.Predictor`, or documents to answer from.
         read: callable. Returns the examples, whose ids differ; a broken record has its error in
             place of an answer. A file to resume is compared with the examples in a pass before.
         path: path. File of JSON lines.
@@ -110,7 +119,7 @@ def write_answers(
 
 
 def predictions_of(
-    predictor: "Predictor[Any]",
+    predictor: Predicts,
     examples: Records,
     task: str,
     options: Mapping[str, Any],
@@ -120,7 +129,7 @@ def predictions_of(
     """Yields a prediction per example, and in the place of a broken record its error.
 
     Args:
-        predictor: A `tfmrc.Predictor`.
+        predictor: A `tfmrc.Predictor`, or documents to answer from.
         examples: iterable of `Example`, and of the errors of broken records. Read lazily.
         task: str. Name of a task of the predictor.
         options: dict. Options of the predictor.

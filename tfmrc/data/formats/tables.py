@@ -247,16 +247,20 @@ def _excel(path: str | PathLike[str], account: Account, columns: Columns) -> Row
 
 
 def field_columns(
-    path: str | PathLike[str], columns: Columns, columns_optional: bool = False
+    path: str | PathLike[str],
+    columns: Columns,
+    columns_optional: bool = False,
+    needed: Sequence[str] = ("passages",),
 ) -> Fields:
-    """Returns the column of each field that the first row of a table has; all but the question.
+    """Returns the column of each field that the first row of a table has.
 
     Args:
         path: str or path. The file.
         columns, columns_optional: As of `read_table`.
+        needed: sequence of str. The fields without which it is an error. Default: ("passages",).
     """
     location, row = next(_rows(path, Account(), columns), (RecordLocation(path, "file"), {}))
-    return _fields(row, columns, location, columns_optional, True, needed=("passages",))
+    return _fields(row, columns, location, columns_optional, True, needed)
 
 
 def _parquet(path: str | PathLike[str], account: Account, columns: Columns) -> Rows:

@@ -8,11 +8,12 @@ from typing import Any, Literal, Unpack
 
 from tfmrc.data import Example, RecordError
 from tfmrc.data.formats.detect import has_questions
+from tfmrc.documents import DocumentCollection, load as load_documents
 from tfmrc.evaluation import Prediction
-from tfmrc.experiments.answering import WINDOW, Asked, predictions_of, write_answers
+from tfmrc.experiments.answering import WINDOW, Asked, Predicts, predictions_of, write_answers
 from tfmrc.experiments.loaded import Loaded, open_model
 from tfmrc.experiments.steps.tables import ask_table, predict_table
-from tfmrc.experiments.tables.reading import Reading, read_questions
+from tfmrc.experiments.tables.reading import Reading, Rows, read_questions, without_passages
 from tfmrc.experiments.tables.writing import SHEETS, new_table
 from tfmrc.predictors.results.result import best_guess
 from tfmrc.utils.pipes import print_json, print_text
@@ -31,11 +32,13 @@ def predict(
     task: str | None = None,
     form: Form | None = None,
     sort: bool = False,
+    documents: str | Path | None = None,
     **reading: Unpack[Reading],
 ) -> list[RecordError]:
     """Predicts the examples of a file, of which only question and passages must be right.
 
-    About the passages of a table without questions, a model that asks is asked.
+    About the passages of a table without questions, a model that asks is asked. With documents,
+    only the questions are read, and every answer has its place in a document.
 
     Args:
         folder: str or path. A run, a saved predictor or a reader of Hugging Face.
@@ -55,6 +58,8 @@ def predict(
             lines) or `squad` (one JSON object from id to text). Default: the texts on a terminal,
             JSON lines elsewhere.
         sort: bool. Whether the least certain answers of a table come first. Default: False.
+        documents: str, path or None. An index of documents to answer from, as of
+            `tfmrc.documents.load`. Default: None.
         **reading: As of `tfmrc.experiments.evaluate_file`; but by default a broken record gets an
             `error` in place of an answer (`on_error="skip"`).
 
@@ -76,28 +81,52 @@ def predict(
     model = open_model(folder, options)
     reading["on_error"] = reading.get("on_error") or "skip"
     usual = model.table_options
-    if has_questions(questions, reading.get("columns") or usual.get("columns") or {}):
-        rows, account = read_questions(questions, labels="none", usual=usual, **reading)
-        read = partial(rows.mapped, Asked.of(model.predictor, model.predictor.task(task).name))
-        if target is None:
-            _print(model, read(), task, form)
-        else:
-            lines = target.with_name(f"{target.name}.jsonl") if is_table else target
-            write_answers(
-                model.predictor,
-                read,
-                lines,
-                task=model.predictor.task(task).name,
-                options=model.options,
-                batch_size=model.batch_size,
-                model=model.digest,
-            )
-            if is_table:
-                predict_table(rows, read(), lines, target, sort)
-    else:
+    columns = reading.get("columns") or usual.get("columns") or {}
+    if documents is not None:
+        reading["columns"] = without_passages(questions, columns)
+    elif not has_questions(questions, columns):
         account = ask_table(model, questions, target, sort, reading)
+        account.print(Path(questions).name)
+        return account.errors
+    rows, account = read_questions(questions, labels="none", usual=usual, **reading)
+    if documents is None:
+        _answer(model, None, rows, task, target, form, sort)
+    else:
+        with load_documents(documents, model.predictor) as collection:
+            _answer(model, collection, rows, task, target, form, sort)
     account.print(Path(questions).name)
     return account.errors
+
+
+def _answer(
+    model: Loaded,
+    collection: DocumentCollection | None,
+    rows: Rows,
+    task: str | None,
+    target: Path | None,
+    form: Form | None,
+    sort: bool,
+) -> None:
+    """Answers the questions of rows, into a file or on standard output."""
+    task = model.predictor.task(task).name
+    read = partial(rows.mapped, Asked.of(model.predictor, task))
+    answerer: Predicts = model.predictor if collection is None else collection
+    if target is None:
+        _print(answerer, model, read(), task, form)
+        return
+    is_table = target.suffix in SHEETS
+    lines = target.with_name(f"{target.name}.jsonl") if is_table else target
+    write_answers(
+        answerer,
+        read,
+        lines,
+        task=task,
+        options=model.options,
+        batch_size=model.batch_size,
+        model=model.digest if collection is None else f"{model.digest} {collection.digest}",
+    )
+    if is_table:
+        predict_table(rows, read(), lines, target, sort, collection)
 
 
 def _target(output: Path, questions: Path, is_table: bool) -> Path:
@@ -115,15 +144,19 @@ def _target(output: Path, questions: Path, is_table: bool) -> Path:
 
 
 def _print(
-    model: Loaded, records: Iterable[Example | RecordError], task: str | None, form: Form | None
+    answerer: Predicts,
+    model: Loaded,
+    records: Iterable[Example | RecordError],
+    task: str,
+    form: Form | None,
 ) -> None:
     """Prints the predictions."""
     is_terminal = sys.stdout.isatty()
     window = None if is_terminal else WINDOW  # somebody waits
-    name, form = model.predictor.task(task).name, form or ("answers" if is_terminal else "full")
+    form = form or ("answers" if is_terminal else "full")
     with show_progress(not is_terminal):
         predictions = predictions_of(
-            model.predictor, records, name, model.options, model.batch_size, window
+            answerer, records, task, model.options, model.batch_size, window
         )
         if form == "squad":  # where an empty text means "no answer"
             print_json({one.id: one.answer if _is_confident(one) else "" for one in predictions})

@@ -1,21 +1,38 @@
-"""Predictions as a table, and questions about the passages of a table."""
+"""Predictions as a table, and questions about the passages of a table or of documents."""
 
+import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tfmrc.data import Account, Example, RecordError
 from tfmrc.data.formats.tables import field_columns
+from tfmrc.documents import DocumentCollection, Passage, load as load_documents
 from tfmrc.evaluation import Prediction, read_predictions
+from tfmrc.evaluation.metrics.squad import best_match
 from tfmrc.experiments.answering import Asked, prediction_of
 from tfmrc.experiments.loaded import Loaded
 from tfmrc.experiments.tables.reading import Reading, Record, Rows, read_questions
-from tfmrc.experiments.tables.writing import row_of, write_table
+from tfmrc.experiments.tables.writing import (
+    in_its_passage,
+    new_table,
+    place_of,
+    row_of,
+    write_table,
+)
+from tfmrc.utils.progress import counted
+
+ALIKE = 0.5  # least F1 of the words of two answers
 
 
 def predict_table(
-    rows: Rows, records: Iterable[Record], predictions: Path, target: Path, sort: bool
+    rows: Rows,
+    records: Iterable[Record],
+    predictions: Path,
+    target: Path,
+    sort: bool,
+    collection: DocumentCollection | None = None,
 ) -> None:
     """Writes predictions as a table, which `tfmrc init` reads as training data.
 
@@ -25,10 +42,18 @@ def predict_table(
         predictions: path. Their predictions, a file that is removed.
         target: path. The table.
         sort: bool. Whether the least certain answers come first.
+        collection: `DocumentCollection` or None. The documents that were answered from.
+            Default: None.
     """
     found = read_predictions(predictions)
-    table = (row_of(found[record.id], record, rows.cells_of(record)) for record in records)
-    write_table(target, table, sort)
+
+    def row(record: Record) -> dict[str, Any]:
+        prediction, place = found[record.id], {}
+        if collection is not None and isinstance(record, Example):
+            prediction, record, place = in_its_passage(prediction, record, collection)
+        return row_of(prediction, record, rows.cells_of(record), place)
+
+    write_table(target, map(row, records), sort)
     predictions.unlink()
 
 
@@ -89,6 +114,71 @@ def ask_table(
 
     write_table(target, table(), sort)
     return account
+
+
+def ask_documents(
+    asker: Any,
+    documents: str | Path,
+    output: str | Path | None = None,
+    *,
+    reader: Any = "ready",
+    **options: Any,
+) -> None:
+    """Asks about the passages of documents, and keeps the questions that a reader answers alike.
+
+    A question is kept if the reader's answer from the same passage is confident and shares words
+    with the answer that was asked about: F1 of at least 0.5.
+
+    Args:
+        asker: A predictor that finds what it asks about.
+        documents: str or path. An index of documents, as of `tfmrc.documents.load`.
+        output: str, path or None. The table to write, which `tfmrc init` reads; None for JSON lines
+            on standard output. Default: None.
+        reader: str, path or predictor. What answers, as of `tfmrc.documents.load`. Default:
+            "ready".
+        **options: Options of the asker.
+
+    Raises:
+        ValueError: If the model does not find answers, or the table exists.
+    """
+    target = None if output is None else new_table(output)
+    if not hasattr(asker, "generate_from_passage"):
+        raise ValueError(
+            f"{type(asker).__name__} does not find answers to ask about, which questions about "
+            "documents need. Use a model that does (MaxoutPointerQG)."
+        )
+    with load_documents(documents, reader) as collection:
+        passages = list({each.text: each for each in collection.store.passages()}.values())
+        asking = asker.generate_from_passage([each.text for each in passages], **options)
+        named = zip(counted(passages, "asking", "passages"), asking, strict=True)
+        asked = [(passage, question) for passage, found in named for question in found]
+        kept = list(_answered(asked, collection.predictor))
+    print(
+        f"{len(asked):,} questions about {len(passages):,} passages; kept: {len(kept):,}, which "
+        "the reader answers alike.",
+        file=sys.stderr,
+    )
+    write_table(target, kept, sort=False)
+
+
+def _answered(asked: Sequence[tuple[Passage, Any]], reader: Any) -> Iterator[dict[str, Any]]:
+    """Yields the rows of the questions that a reader answers alike."""
+    queries = [{"question": each.text, "passages": [passage.text]} for passage, each in asked]
+    answers = zip(counted(asked, "answering", "questions"), reader.predict(queries), strict=True)
+    for (passage, question), found in answers:
+        answer, start = question.answer, question.answer_start
+        if found.is_confident and best_match(found.text, [answer])[1] >= ALIKE:
+            page = passage.page_at(passage.start + start)
+            yield {
+                "question": question.text,
+                "answer": answer,
+                "probability": found.probability,
+                "is_confident": True,
+                "passage": passage.text,
+                "start": start,
+                "end": start + len(answer),
+                **place_of(passage.document, passage.heading, page),
+            }
 
 
 def _broken(record: Record, cells: Mapping[str, Any]) -> dict[str, Any]:

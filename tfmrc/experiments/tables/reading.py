@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from tfmrc.data import Account, Example, ExampleStream, RecordError, read_file
+from tfmrc.data.formats.detect import file_format
 from tfmrc.data.formats.registry import find_format
 from tfmrc.data.formats.rows import BlankAnswers
+from tfmrc.data.formats.tables import field_columns
 from tfmrc.data.stream import Labels, OnError
 from tfmrc.experiments.examples.rows import row_digest
 from tfmrc.experiments.settings import Experiment
@@ -134,6 +136,19 @@ def read_questions(
 
     account = Account(on_error, labels, only_labelled=labels != "none")
     return Rows(ExampleStream(read, on_error), account, trained), account
+
+
+def without_passages(path: str | Path, columns: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns columns of a table of questions in which the question is the passage, too.
+
+    Args:
+        path: str or path. The file; one of another form has passages.
+        columns: dict from field to column, which the table may lack.
+    """
+    if file_format(path) != "table":
+        return {}
+    known = field_columns(path, columns, True, needed=("question",))
+    return known | {"passages": known["question"]}
 
 
 def taken_options(kind: str, options: Reading) -> dict[str, Any]:

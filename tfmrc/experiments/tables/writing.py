@@ -3,12 +3,14 @@
 import csv
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tfmrc.data import Example, RecordError
 from tfmrc.data.formats.sheets import save_sheet
 from tfmrc.data.formats.tables import NAMES
+from tfmrc.documents import DocumentCollection
 from tfmrc.evaluation import Prediction
 from tfmrc.utils.files import replacing
 from tfmrc.utils.pipes import print_json
@@ -23,7 +25,10 @@ _TAKEN = {*COLUMNS, *(name for field in LABELS for name in NAMES[field])}
 
 
 def row_of(
-    prediction: Prediction, record: Example | RecordError, cells: Mapping[str, Any]
+    prediction: Prediction,
+    record: Example | RecordError,
+    cells: Mapping[str, Any],
+    place: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Returns the row of a prediction: what was predicted, then all columns of the input.
 
@@ -34,6 +39,7 @@ def row_of(
         prediction: `Prediction`. The answer to the question, or the question about the answer.
         record: `Example` or `RecordError`. The row of the input.
         cells: dict. The cells of the row by column.
+        place: dict or None. Further columns: the place in a document. Default: None.
     """
     scores, asks = prediction.scores, "answer" in prediction.scores
     row: dict[str, Any] = {}
@@ -52,10 +58,37 @@ def row_of(
             "passage": record.passages[max(scores.get("passage") or 0, 0)],
             "start": start if start >= 0 else None,
             "end": start + len(answer) if start >= 0 else None,
+            **(place or {}),
         }
-    replaced = _TAKEN - ({"passage"} if asks else {"passage", "question"})
+    replaced = (_TAKEN | row.keys()) - ({"passage"} if asks else {"passage", "question"})
     given = {f"given_{n}" if n.strip().lower() in replaced else n: v for n, v in cells.items()}
     return row | given
+
+
+def in_its_passage(
+    prediction: Prediction, record: Example, collection: DocumentCollection
+) -> tuple[Prediction, Example, dict[str, Any]]:
+    """Returns an answer from documents as one from its passage, and its place in the document.
+
+    Args:
+        prediction: `Prediction`. Of a `DocumentAnswer`.
+        record: `Example`. The question.
+        collection: `DocumentCollection`. The documents.
+    """
+    scores = dict(prediction.scores)
+    if "document" not in scores:
+        return prediction, replace(record, passages=("",)), {}
+    begin, end = scores["passage_start"], scores["passage_end"]
+    passage = collection.document_text(scores["document"])[begin:end]
+    place = place_of(scores["document"], scores.get("heading", ()), scores.get("page"))
+    place |= {"characters": f"{scores['start']}-{scores['end']}", "sentence": scores["sentence"]}
+    scores["start"] = scores["start"] - begin if scores["sentence"] else -1  # else its own words
+    return replace(prediction, scores=scores), replace(record, passages=(passage,)), place
+
+
+def place_of(document: str, heading: Iterable[str], page: int | None) -> dict[str, Any]:
+    """Returns the columns of a place in a document."""
+    return {"document": document, "heading": " > ".join(heading), "page": page}
 
 
 def new_table(output: str | Path) -> Path:

@@ -1,0 +1,213 @@
+"""An index of passages as a table of LanceDB, in a folder or in object storage."""
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from functools import cached_property
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+
+from tfmrc.documents.document import Document, Passage
+from tfmrc.documents.store import check_index, no_index, passage_of, place_of, words_of
+from tfmrc.utils.files import user_path
+from tfmrc.utils.optional import optional_import
+
+SUFFIX = ".lance"
+VERSION = "1"
+DIM = 384  # of MiniLM's vectors
+TOGETHER = 4096  # rows that are written at once
+DOCUMENT = "number = -1"  # the row of a document, beside those of its passages
+PLACED = ["document", "text", "place"]
+
+
+class LanceDBStore:
+    """An index of passages as a table of LanceDB: full-text search by BM25, and vectors.
+
+    It is for collections that outgrow one file or one machine; Lance writes a new version of the
+    table with some thousand passages at a time. What was not written when a process was killed is
+    read again at the next call.
+
+    Args:
+        path: str or path. The table, `NAME.lance` in a folder or at an address of object storage,
+            such as `s3://bucket/handbook.lance`.
+        folder: str, path or None. The folder whose documents it stores, to write it; None to read
+            it. Default: None.
+
+    Raises:
+        FileNotFoundError: If there is no such table, and no folder is given.
+        ValueError: If it is of another version of tfmrc, or of another folder.
+        ImportError: If LanceDB is not installed.
+    """
+
+    def __init__(
+        self, path: str | PathLike[str], *, folder: str | PathLike[str] | None = None
+    ) -> None:
+        with optional_import("tfmrc[lancedb]"):
+            import lancedb
+        location = fspath(path) if "://" in fspath(path) else str(user_path(path).absolute())
+        place, _, name = location.removesuffix(SUFFIX).rpartition("/")
+        # Every search sees what other processes have written.
+        database = lancedb.connect(place, read_consistency_interval=timedelta(0))
+        self._pending: dict[str, list[dict[str, Any]]] = {}
+        self._writes = folder is not None
+        try:
+            self._table: Any = database.open_table(name)
+        except ValueError as error:
+            if folder is None:
+                raise no_index(path) from error
+            self._table = self._created(database, name, str(folder))
+        about = {key.decode(): value.decode() for key, value in self._schema.metadata.items()}
+        self._folder = about.get("folder", "")
+        check_index(path, about.get("version") == VERSION, self._folder, folder)
+
+    @staticmethod
+    def _created(database: Any, name: str, folder: str) -> Any:
+        import pyarrow as pa
+        from lancedb.index import FTS
+
+        columns = {"document": "string", "number": "int32", "version": "string"}
+        columns |= {"content": "binary", "text": "string", "place": "string"}
+        fields = [pa.field(key, pa.type_for_alias(kind)) for key, kind in columns.items()]
+        fields.append(pa.field("vector", pa.list_(pa.float16(), DIM)))
+        about = {"version": VERSION, "folder": folder}
+        table = database.create_table(name, schema=pa.schema(fields, metadata=about))
+        table.create_index("text", config=FTS(stem=True, remove_stop_words=False))
+        return table
+
+    @cached_property
+    def _schema(self) -> Any:
+        return self._table.schema
+
+    @cached_property
+    def dense(self) -> bool:
+        """Whether passages have vectors."""
+        return bool(self._rows("vector IS NOT NULL", ["number"], 1))
+
+    def versions(self) -> Mapping[str, str]:
+        """Returns the version of each document by its name."""
+        self._flush()
+        return {
+            row["document"]: row["version"]
+            for row in self._rows(DOCUMENT, PLACED[:1] + ["version"])
+        }
+
+    def put(
+        self,
+        name: str,
+        version: str,
+        document: Document,
+        passages: Sequence[Passage],
+        vectors: np.ndarray | None = None,
+    ) -> None:
+        """Stores a document and its passages in place of earlier ones, all or nothing."""
+        content = zlib.compress(document.text.encode())
+        rows: list[dict[str, Any]] = [{"number": -1, "version": version, "content": content}]
+        for number, passage in enumerate(passages):
+            text = "\n".join((*passage.heading, passage.text))
+            rows.append({"number": number, "text": text, "place": place_of(passage)})
+            if vectors is not None:
+                rows[-1]["vector"] = vectors[number].astype(np.float16)
+        self._pending[name] = rows
+        if sum(map(len, self._pending.values())) >= TOGETHER:
+            self._flush()
+
+    def remove(self, name: str) -> None:
+        """Removes a document and its passages."""
+        self._pending.pop(name, None)
+        self._table.delete(_is(name))
+
+    def _flush(self) -> None:
+        """Writes the documents that were put, in place of earlier ones of their names."""
+        if not self._pending:
+            return
+        import pyarrow as pa
+
+        rows = [{"document": name, **row} for name, rows in self._pending.items() for row in rows]
+        (
+            self._table.merge_insert(["document", "number"])
+            .when_matched_update_all()
+            .when_not_matched_insert_all()
+            .when_not_matched_by_source_delete(" OR ".join(map(_is, self._pending)))
+            .execute(pa.Table.from_pylist(rows, schema=self._schema), on_bad_vectors="null")
+        )
+        self._pending.clear()
+
+    def search(self, question: str, k: int = 10) -> list[Passage]:
+        """Returns the k different passages that fit a question best, with BM25 scores."""
+        words = " ".join(words_of(question))
+        if not words:
+            return []
+        found = self._table.search(words, query_type="fts", fts_columns="text")
+        return _best(found.select([*PLACED, "_score"]), k, lambda row: row["_score"])
+
+    def nearest(self, vector: np.ndarray, k: int = 10) -> list[Passage]:
+        """Returns the k different passages with the largest cosines, which are their scores."""
+        found = self._table.search(vector.astype(np.float16), vector_column_name="vector")
+        found = found.distance_type("dot").select([*PLACED, "_distance"])
+        return _best(found, k, lambda row: 1 - row["_distance"])
+
+    def passages(self) -> Iterator[Passage]:
+        """Yields the passages of all documents."""
+        return map(_passage, self._rows("number >= 0", PLACED))
+
+    def document_text(self, name: str) -> str:
+        """Returns the text of a document, to which the places of passages refer.
+
+        Raises:
+            KeyError: If there is no such document.
+        """
+        return zlib.decompress(self._document(name)["content"]).decode()
+
+    def document_source(self, name: str) -> tuple[str, str]:
+        """Returns the folder of a document's file, and the version that was stored.
+
+        Raises:
+            KeyError: If there is no such document.
+        """
+        return self._folder, self._document(name)["version"]
+
+    def close(self) -> None:
+        """Ends the use of the table; one that was written is compacted and indexed."""
+        self._flush()
+        if self._writes:
+            self._table.optimize()
+
+    def _document(self, name: str) -> dict[str, Any]:
+        rows = self._rows(f"{DOCUMENT} AND {_is(name)}", ["content", "version"], 1)
+        if not rows:
+            raise KeyError(name)
+        return rows[0]
+
+    def _rows(
+        self, condition: str, columns: Sequence[str], limit: int | None = None
+    ) -> list[dict[str, Any]]:
+        found = self._table.search().where(condition).select(list(columns))
+        rows: list[dict[str, Any]] = found.limit(limit).to_list()
+        return rows
+
+
+def _is(name: str) -> str:
+    """Returns the condition of a document's rows."""
+    return "document = '{}'".format(name.replace("'", "''"))
+
+
+def _best(found: Any, k: int, score: Any) -> list[Passage]:
+    """Returns the k best different passages of a search."""
+    limit = k
+    while True:
+        rows = found.limit(limit).to_list()
+        best: dict[str, Passage] = {}
+        for row in rows:
+            passage = _passage(row, score(row))
+            best.setdefault(passage.text, passage)
+        if len(best) >= k or len(rows) < limit:
+            return list(best.values())[:k]
+        limit *= 4
+
+
+def _passage(row: Mapping[str, Any], score: float = 0.0) -> Passage:
+    passage = passage_of(row["document"], row["text"], row["place"], score)
+    return replace(passage, text=passage.text[-(passage.end - passage.start) :])

@@ -29,6 +29,7 @@ from tests.encoders.elmo import files as elmo_files
 from tests.recipes.small_squad import NAMES, squad
 from tests.serving.predictors import make_predictor
 from tfmrc import Predictor, cli, data, encoders, experiments, models, preprocessing, text
+from tfmrc.documents import vectors
 from tfmrc.encoders import presets
 from tfmrc.evaluation.metrics.registry import _METRICS
 from tfmrc.predictors import calibration
@@ -164,7 +165,7 @@ class Page:
     def text(self, block):
         pass
 
-    json = nginx = text
+    json = nginx = toml = text
 
 
 @pytest.mark.slow
@@ -175,6 +176,7 @@ def test_every_page_runs(path, world, tmp_path, monkeypatch, without_graphs):
     one_step = functools.wraps(fit)(lambda *args, **named: fit(*args, **{**named, **once}))
     monkeypatch.setattr(keras.Model, "fit", one_step)
     monkeypatch.setitem(presets._SHIPPED, "minilm", (world / "READER", {"name": "minilm"}))
+    monkeypatch.setattr(vectors, "_encoder", functools.cache(vectors._encoder.__wrapped__))
     monkeypatch.setattr(ready, "ready_folder", lambda name: tmp_path / "runs" / "reader_squad")
     # The small readers answer nothing right, which cannot be calibrated.
     half_right = lambda texts, *_: np.arange(len(texts)) // 2 % 2 == 0  # noqa: E731

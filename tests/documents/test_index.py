@@ -330,7 +330,7 @@ def test_an_index_is_not_emptied_by_a_folder_without_files(folder, to, change, e
 @every_store
 def test_an_index_is_of_one_folder(folder, to):
     index(folder, to)
-    with pytest.raises(ValueError, match="is the index of .*pages; choose another file"):
+    with pytest.raises(ValueError, match="is the index of .*pages; choose another name"):
         index(folder / "deep", to)
 
 

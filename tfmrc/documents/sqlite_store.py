@@ -191,9 +191,9 @@ class SQLiteStore:
             wanted = vector.astype(np.float32)
             parts = [part.astype(np.float32) @ wanted for part in vectors]
             cosines = np.concatenate([np.zeros(0, np.float32), *parts])
-            for place in np.argsort(-cosines, kind="stable"):
-                [row] = self._connection.execute(ONE, [int(rows[place])])
-                found.setdefault(row[1], passage_of(*row, score=float(cosines[place])))
+            for number in np.argsort(-cosines, kind="stable"):
+                [(name, text, place)] = self._connection.execute(ONE, [int(rows[number])])
+                found.setdefault(text, passage_of(name, text, place, float(cosines[number])))
                 if len(found) == k:
                     break
         return list(found.values())

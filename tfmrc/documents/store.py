@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import entry_points
 from os import PathLike, fspath
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -157,5 +157,5 @@ def place_of(passage: Passage) -> str:
 def passage_of(name: str, text: str, place: str, score: float = 0.0) -> Passage:
     """Returns the passage of a document at a place of `place_of`."""
     values = json.loads(place).items()
-    fields = {field: tuple(v) if isinstance(v, list) else v for field, v in values}
+    fields: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in values}
     return Passage(text=text, document=name, score=score, **fields)

@@ -48,10 +48,11 @@ def predict_table(
     found = read_predictions(predictions)
 
     def row(record: Record) -> dict[str, Any]:
-        prediction, place = found[record.id], {}
-        if collection is not None and isinstance(record, Example):
-            prediction, record, place = in_its_passage(prediction, record, collection)
-        return row_of(prediction, record, rows.cells_of(record), place)
+        prediction, cells = found[record.id], rows.cells_of(record)
+        if collection is None or not isinstance(record, Example):
+            return row_of(prediction, record, cells)
+        prediction, asked, place = in_its_passage(prediction, record, collection)
+        return row_of(prediction, asked, cells, place)
 
     write_table(target, map(row, records), sort)
     predictions.unlink()

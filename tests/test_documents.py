@@ -157,8 +157,11 @@ class Page:
             elif program == "tfmrc" and words[0] == "serve":
                 from tfmrc.serving import Server
 
-                models = ready.ready_exports(words[1]) if words[1] in ready.NAMES else words[1]
-                self.server = self.stack.enter_context(Server(models, port=0))
+                options = cli.parser().parse_args(words)
+                is_ready = options.folder in ready.NAMES
+                models = ready.ready_exports(options.folder) if is_ready else options.folder
+                server = Server(models, port=0, documents=options.documents)
+                self.server = self.stack.enter_context(server)
             elif program == "tfmrc" and not ELSEWHERE.search(line):
                 assert cli.main(words) == 0, line
 

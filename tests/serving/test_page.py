@@ -5,19 +5,24 @@ import os
 import re
 import shutil
 import subprocess
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.documents.files import pdf
 from tests.predictors import small
 from tests.serving.predictors import REQUEST
-from tests.serving.small_models import write_echo
+from tests.serving.small_models import write_echo, write_quoting
+from tfmrc import documents
 from tfmrc.serving import Server
 
 pytestmark = pytest.mark.usefixtures("exports_once")
 
+KEY = "open sesame"
 TIMEOUT = 3_600_000  # milliseconds; a guard against hanging
+ATTACK = "<script>document.title = 'run'</script><img src=x onerror=\"document.title='run'\">"
 FILES = Path(__file__).parents[2] / "tfmrc" / "serving" / "page_files"
 
 
@@ -92,32 +97,40 @@ def server(exported, tmp_path_factory):
         yield running
 
 
-@pytest.fixture
-def page(browser, server):
-    """The page, on which every error of a script or of the policy fails the test."""
+@contextmanager
+def opened(browser, url, expected=("400 (Bad Request)",), **options):
+    """The page, on which every other error of a script or of the policy fails the test."""
     problems = []
-    page = browser.new_page()
+    page = browser.new_page(**options)
     page.set_default_timeout(TIMEOUT)
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on(
         "console",
         lambda message: (
             problems.append(message.text)
-            if message.type == "error" and "400 (Bad Request)" not in message.text
+            if message.type == "error" and not any(each in message.text for each in expected)
             else None
         ),
     )
     page.on(
         "request",
         lambda request: (
-            problems.append(request.url) if not request.url.startswith(server.url) else None
+            problems.append(request.url)
+            if not request.url.removeprefix("blob:").startswith(url)
+            else None
         ),
     )
-    page.goto(server.url)
-    count(page, "#model option", 3)
+    page.goto(url)
     yield page
     page.close()
     assert problems == []
+
+
+@pytest.fixture
+def page(browser, server):
+    with opened(browser, server.url) as page:
+        count(page, "#model option", 3)
+        yield page
 
 
 # `page.wait_for_function` evaluates strings again and again, which the page's policy forbids.
@@ -170,12 +183,11 @@ def test_an_answer_shows_where_its_words_came_from(page):
 
 @pytest.mark.slow
 def test_markup_in_a_text_is_text(page):
-    attack = "<script>document.title = 'run'</script><img src=x onerror=\"document.title='run'\">"
     page.select_option("#model", "spans")
-    ask(page, f"How high? {attack}", [f"The hill is high. {attack}", attack])
+    ask(page, f"How high? {ATTACK}", [f"The hill is high. {ATTACK}", ATTACK])
     assert page.title() == "tfmrc: try a model"
     assert page.locator("#output script, #output img").count() == 0
-    assert attack in page.locator("#output .text").first.text_content()
+    assert ATTACK in page.locator("#output .text").first.text_content()
 
 
 @pytest.mark.slow
@@ -212,6 +224,115 @@ def test_spans_and_questions(page):
     page.click("#submit")
     page.wait_for_selector("#output .answer")
     assert page.locator("#output h3", has_text="Other questions").count() == 1
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """An index of a PDF file, of one that has changed since, and of a text with markup."""
+    folder = tmp_path_factory.mktemp("library")
+    (folder / "pages").mkdir()
+    lines = [("An owl sat in the mill.", 20, 600), ("It slept until noon.", 20, 570)]
+    (folder / "pages" / "birds.pdf").write_bytes(pdf([[("Birds", 30, 700)], lines]))
+    (folder / "pages" / "changed.pdf").write_bytes(pdf([[("The owl woke up early.", 20, 600)]]))
+    (folder / "pages" / "notes.md").write_text(f"# {ATTACK}\n\nOf an owl: {ATTACK}")
+    documents.index(folder / "pages", folder / "pages.index")
+    os.utime(folder / "pages" / "changed.pdf")
+    write_quoting(folder / "models" / "quoting")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def librarian(library):
+    index = library / "pages.index"
+    with Server(library / "models", port=0, documents=index, api_key=KEY) as running:
+        yield running.url
+
+
+def tab_to(page, selector):
+    while not page.evaluate(f"document.activeElement.matches('{selector}')"):
+        page.keyboard.press("Tab")
+
+
+@contextmanager
+def asked(browser, url, question, width=1280):
+    """The page of documents with an answer, by the keyboard alone."""
+    expected, size = ("401 (Unauthorized)", "409 (Conflict)"), {"width": width, "height": 844}
+    with opened(browser, url, expected, viewport=size) as page:
+        wait_for(page, "#error", "must have the key")
+        tab_to(page, "#key")
+        page.keyboard.type(KEY)
+        page.keyboard.press("Tab")
+        wait_for(page, "#title", "Ask the documents")
+        tab_to(page, "#question")
+        page.keyboard.type(question)
+        page.keyboard.press("Enter")
+        answered(page)
+        yield page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1280])
+def test_documents_are_asked_by_the_keyboard_alone(browser, librarian, width):
+    with asked(browser, librarian, "Which owl sat in a mill?", width) as page:
+        assert not page.is_visible("#passages") and not page.is_visible("#examples-field")
+        assert page.text_content(".answer") == "owl"
+        assert page.text_content(".place").startswith("birds.pdf, page 2, Birds, characters ")
+        assert page.locator("#output > .text mark").all_text_contents() == ["owl"]
+        assert "An owl sat in the mill." in page.text_content("#output > .text")
+        count(page, "canvas", 1)
+        name = page.get_attribute("canvas", "aria-label")
+        assert name == "Page 2 of birds.pdf, with the answer marked"
+        tab_to(page, "#output > details:not(.picture) > summary")
+        assert not page.is_visible("#output details:not(.picture) mark")
+        page.keyboard.press("Enter")
+        assert page.text_content("#output details:not(.picture) mark") == "owl"
+        assert page.is_visible("#output details:not(.picture) mark")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "question, headline",
+    [
+        ("Which owl sat in the mill, perhaps?", "No confident answer. Best guess: owl (0.50)"),
+        ("Which llama?", "No answer in these documents."),
+    ],
+)
+def test_a_guess_and_a_missing_answer_are_said(browser, librarian, question, headline):
+    with asked(browser, librarian, question) as page:
+        assert page.text_content(".answer") == headline
+        assert page.locator(".place").count() == ("guess" in headline)
+
+
+@pytest.mark.slow
+def test_markup_in_a_document_is_text(browser, librarian):
+    with asked(browser, librarian, f"Of what is it? {ATTACK}") as page:
+        assert page.title() == "tfmrc: try a model"
+        assert page.locator("#output script, #output img").count() == 0
+        assert ATTACK in page.text_content("#output > .text")
+        assert ATTACK in page.text_content(".place")
+
+
+@pytest.mark.slow
+def test_a_file_that_has_changed_is_not_shown(browser, librarian):
+    with asked(browser, librarian, "Which owl woke up early?") as page:
+        wait_for(page, "details .error", "changed.pdf has changed since it was indexed")
+        page.locator("#output > p > a").click()
+        wait_for(page, "#error", "changed.pdf has changed since it was indexed")
+
+
+@pytest.mark.slow
+def test_a_file_is_opened_at_its_page_or_saved(browser, librarian, library):
+    with asked(browser, librarian, "Which owl sat in a mill?") as page:
+        link = page.locator("#output > p > a")
+        assert link.get_attribute("href") == "v1/documents/file?name=birds.pdf#page=2"
+        with page.expect_popup() as popup:  # with the key, which a link cannot send
+            link.click()
+        assert popup.value.url.startswith("blob:") and popup.value.url.endswith("#page=2")
+    with asked(browser, librarian, "Of what owl?") as page:
+        with page.expect_download() as saved:
+            page.locator("#output > p > a").click()
+        assert saved.value.path().read_bytes() == (library / "pages" / "notes.md").read_bytes()
 
 
 def shown(tmp_path, inputs, texts, outputs):

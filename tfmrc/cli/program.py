@@ -23,6 +23,7 @@ from tfmrc.cli import (
     export,
     index,
     init,
+    mcp,
     predict,
     prepare,
     score,
@@ -50,6 +51,7 @@ COMMANDS: dict[str, list[tuple[ModuleType, str]]] = {
         (ask, "MODEL"),
         (export, "RUN"),
         (serve, "FOLDER"),
+        (mcp, "MODEL"),
         (verify, "FOLDER"),
     ],
 }

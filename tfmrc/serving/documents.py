@@ -88,8 +88,9 @@ class ServedDocuments:
             value: The body of the request as JSON value; see `Question`.
 
         Returns:
-            The fields of a `DocumentAnswer`, with a `headline`; beside each answer and alternative
-            its `marked_sentence`, and `before`, `quotation` and `after`, the text of its document.
+            The fields of a `DocumentAnswer`, with a `headline`; each answer and alternative with
+            `place`, `marked_sentence`, and the text of its document `before`, of and `after` the
+            `quotation`.
 
         Raises:
             RequestError: If the question cannot be answered.
@@ -125,6 +126,7 @@ class ServedDocuments:
             if each.document:
                 text, first = self._store.document_text(each.document), max(0, each.start - AROUND)
                 last = each.end + AROUND
+                part["place"] = each.place
                 part["before"] = "…" * (first > 0) + text[first : each.start]
                 part["quotation"] = text[each.start : each.end]
                 part["after"] = text[each.end : last] + "…" * (last < len(text))

@@ -17,6 +17,7 @@ const EXAMPLES = [
 
 const $ = (id) => document.getElementById(id);
 let models = [];
+let documents;
 let example = EXAMPLES[0];
 
 function make(tag, properties = {}, ...children) {
@@ -41,7 +42,7 @@ function meter(value) {
 
 // === Requests ===
 
-async function send(path, body) {
+async function request(path, body) {
   const headers = {};
   if (body) headers["Content-Type"] = "application/json";
   if ($("key").value) headers.Authorization = `Bearer ${$("key").value}`;
@@ -52,10 +53,12 @@ async function send(path, body) {
     throw new Error("The server cannot be reached.");
   }
   if (reply.status === 401) $("key-label").hidden = false;
-  const value = await reply.json().catch(() => ({}));
-  if (!reply.ok) throw new Error(value.error || `The server answered ${reply.status}.`);
-  return value;
+  if (reply.ok) return reply;
+  const { error } = await reply.json().catch(() => ({}));
+  throw new Error(error || `The server answered ${reply.status}.`);
 }
+
+const send = async (path, body) => (await request(path, body)).json();
 
 // === Models and their tasks ===
 
@@ -70,6 +73,10 @@ function modesOf(model) {
     seen.add(key);
     const has = (name) => inputs.includes(name);
     let title, show;
+    if (documents && has("question") && has("passages")) {
+      const others = inputs.filter((name) => name !== "passages");
+      modes.push({ inputs: others, title: `Ask ${documents}`, show: showDocuments, documents: true });
+    }
     if (has("question") && has("passages")) { title = "Answer a question"; show = outputs.includes("starts") ? showSpans : showAnswer; }
     else if (has("answer")) { title = "Ask about an answer"; show = showQuestions; }
     else if (signature === "generate_from_passage") { title = "Find answers and ask"; show = showCandidates; }
@@ -105,7 +112,9 @@ function changeMode() {
   $("answer-label").hidden = !has("answer");
   $("style-label").hidden = !has("style");
   $("add").hidden = !selected.several;
-  fillExample(example);
+  $("passages").hidden = $("examples-field").hidden = Boolean(selected.documents);
+  if (selected.documents) $("question").value = "";
+  else fillExample(example);
 }
 
 function fillExample(chosen) {
@@ -149,7 +158,7 @@ async function run(event) {
   event.preventDefault();
   const selected = mode();
   if (!selected || $("submit").disabled) return;
-  const request = { signature_name: selected.signature, inputs: inputsOf(selected) };
+  const inputs = inputsOf(selected);
   const asked = { question: $("question").value, passages: passages(), answer: $("answer").value };
   $("error").textContent = "";
   $("output").replaceChildren();
@@ -157,10 +166,15 @@ async function run(event) {
   $("submit").disabled = true;
   const begin = performance.now();
   try {
-    const path = `v1/models/${encodeURIComponent(model().name)}:predict`;
-    const { outputs } = await send(path, request);
-    // A single output is sent without its name.
-    selected.show(Array.isArray(outputs) ? { [selected.outputs[0]]: outputs } : outputs, asked);
+    if (selected.documents) {
+      const [[question], [style]] = [inputs.question, inputs.style || []];
+      selected.show(await send("v1/documents:answer", { model: model().name, question, style }));
+    } else {
+      const path = `v1/models/${encodeURIComponent(model().name)}:predict`;
+      const { outputs } = await send(path, { signature_name: selected.signature, inputs });
+      // A single output is sent without its name.
+      selected.show(Array.isArray(outputs) ? { [selected.outputs[0]]: outputs } : outputs, asked);
+    }
     $("status").textContent = `Answered in ${Math.round(performance.now() - begin)} ms.`;
   } catch (error) {
     $("status").textContent = "";
@@ -356,11 +370,77 @@ function showCandidates(outputs, asked) {
   write(make("h3", { textContent: "Passage" }), marked(asked.passages[0], spans));
 }
 
+// Shows the answer with its place in a document, and the other candidates.
+function showDocuments(answer) {
+  write(make("p", { className: "answer", dir: "auto", textContent: answer.headline }));
+  if (!answer.document) return;
+  write(make("p", { className: "place", dir: "auto", textContent: answer.place }));
+  write(facts([["Probability", answer.probability]]), ...inDocument(answer, true));
+  const others = (answer.alternatives || []).filter((other) => other.document);
+  if (others.length) write(make("h3", { textContent: "Other candidates" }));
+  for (const other of others) {
+    const summary = make("summary", { dir: "auto" }, make("b", { textContent: other.text }), ` ${other.place}`);
+    write(make("details", {}, summary, facts([["Probability", other.probability]]), ...inDocument(other, false)));
+  }
+}
+
+function inDocument(answer, isOpen) {
+  const quotation = make("mark", { className: "passage lit", textContent: answer.quotation });
+  const text = make("p", { className: "text", dir: "auto" }, answer.before, quotation, answer.after);
+  const isPdf = answer.document.toLowerCase().endsWith(".pdf");
+  const parts = isPdf ? [pictureOf(answer, isOpen)] : [];
+  return [text, ...parts, make("p", {}, linkTo(answer, isPdf ? `#page=${answer.page}` : ""))];
+}
+
+// Returns a page of a PDF file that is drawn when it is opened. An image could not send the key.
+function pictureOf(answer, isOpen) {
+  const title = `Page ${answer.page} of ${answer.document}`;
+  const details = make("details", { className: "picture" }, make("summary", { textContent: title }));
+  const { document: name, page, start, end } = answer;
+  details.addEventListener("toggle", async () => {
+    if (!details.open || details.children.length > 1) return;
+    const note = make("p", { className: "note", textContent: "Drawing …" });
+    details.append(note);
+    try {
+      const reply = await request(`v1/documents/page?${new URLSearchParams({ name, page, start, end })}`);
+      const image = await createImageBitmap(await reply.blob());
+      const canvas = make("canvas", { width: image.width, height: image.height });
+      canvas.setAttribute("role", "img");
+      canvas.setAttribute("aria-label", `${title}, with the answer marked`);
+      canvas.getContext("2d").drawImage(image, 0, 0);
+      note.replaceWith(canvas);
+    } catch (error) {
+      note.replaceWith(make("p", { className: "error", textContent: error.message }));
+    }
+  });
+  details.open = isOpen;
+  return details;
+}
+
+// Returns a link to the file. A link sends no key: with one, the file is fetched.
+function linkTo(answer, page) {
+  const path = `v1/documents/file?${new URLSearchParams({ name: answer.document })}`;
+  const textContent = `${page ? "Open" : "Save"} ${answer.document}`;
+  const link = make("a", { href: path + page, target: "_blank", rel: "noopener", textContent });
+  link.addEventListener("click", async (event) => {
+    if (!$("key").value) return;
+    event.preventDefault();
+    try {
+      const url = URL.createObjectURL(await (await request(path)).blob());
+      if (page) window.open(url + page);
+      else make("a", { href: url, download: answer.document }).click();
+    } catch (error) {
+      $("error").textContent = error.message;
+    }
+  });
+  return link;
+}
+
 // === Start ===
 
 async function start() {
   try {
-    ({ models } = await send("v1/models"));
+    ({ models, documents } = await send("v1/models"));
   } catch (error) {
     $("error").textContent = error.message;
     return;
@@ -370,6 +450,7 @@ async function start() {
     $("error").textContent = "No model is available.";
     return;
   }
+  if (documents) $("title").textContent = "Ask the documents";
   fill($("model"), models.map((each) => each.name));
   changeModel();
 }

@@ -1,0 +1,35 @@
+"""Give an assistant answers from documents, as tools.
+
+The Model Context Protocol over standard input and output: an assistant, such as Claude Desktop or
+VS Code, starts this command itself. Needs `pip install tfmrc[mcp]`; see docs/documents.md.
+"""
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from contextlib import redirect_stdout
+
+from tfmrc.utils.optional import optional_import
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("model", nargs="?", default="ready", help="what reads the documents; default: ready")
+    add(
+        "--documents",
+        metavar="FILE",
+        required=True,
+        type=os.path.expanduser,
+        help="an index of documents that `tfmrc index` has made",
+    )
+
+
+def run(options: Namespace) -> None:
+    with optional_import("tfmrc[mcp]"):
+        from tfmrc.integrations.mcp import documents_server
+    from tfmrc import documents
+
+    with documents.load(options.documents, options.model) as collection:
+        with redirect_stdout(sys.stderr):  # standard output is the protocol's
+            _ = collection.predictor
+        documents_server(collection).run()

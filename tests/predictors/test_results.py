@@ -93,6 +93,7 @@ def test_a_row_of_outputs_becomes_a_span():
     assert best.log_probability == pytest.approx(np.log(0.5)) and best.truncated
     assert [(other.text, other.passage) for other in best.alternatives] == [("mill", 0)]
     none = SPANS | {"answer": [b""], "start": [-1], "end": [-1], "passage": [-1]}
+    none |= {"starts": [[-1, -1, -1]]}
     found = read_result(none | {"probability": [0.0], "answerable_probability": [0.25]}, 0)
     assert (found.text, found.passage, found.probability) == ("", -1, 0.0)
     assert found.headline == "No answer in these passages."

@@ -368,7 +368,7 @@ def test_the_spans_of_a_reader_are_marked_and_listed(tmp_path):
     page = shown(tmp_path, ["question", "passages"], ["An owl.", "A hill."], unsure)
     assert page["shown"][0] == "No confident answer. Best guess: hill (0.50)"
     assert page["marks"] == ["owl", "hill"]
-    none = READER | {"answer": [""], "start": [-1], "end": [-1]}
+    none = READER | {"answers": [["", "", ""]], "starts": [[-1, -1, -1]], "ends": [[-1, -1, -1]]}
     page = shown(tmp_path, ["question", "passages"], ["An owl.", "A hill."], none)
     assert (page["error"], page["shown"][0], page["marks"]) == (
         "",

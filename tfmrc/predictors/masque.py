@@ -136,11 +136,10 @@ class MasquePredictor(Predictor[GeneratedText]):
             outputs["truncated"] = source["truncated"]
             if "hypotheses" in result:
                 outputs |= _in_words(preprocessor, result, source)
-            if "hypotheses" in result and "answerable_probability" in outputs:
-                possible = outputs["answerable_probability"]  # [B]
-                outputs["probability"] *= possible
-                outputs["probabilities"] *= possible[:, None]  # [B, N]
-                outputs["is_confident"] = possible >= 0.5
+                if (possible := outputs.get("answerable_probability")) is not None:  # [B]
+                    outputs["probability"] *= possible
+                    outputs["probabilities"] *= possible[:, None]  # [B, N]
+                    outputs["is_confident"] = possible >= 0.5
             return outputs
 
         gold = (RELEVANCE,) if self.model.gold_ranker else ()

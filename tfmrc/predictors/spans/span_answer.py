@@ -70,8 +70,6 @@ class SpanAnswer(Result):
 
         one = ("answer", "start", "end", "passage", "probability")
         best = span(*(column[name] for name in one))
-        if best.start < 0:
-            return best
         several = ("answers", "starts", "ends", "answer_passages", "probabilities")
         spans = [span(*values) for values in zip(*(column[name] for name in several), strict=True)]
         others = tuple(other for other in spans[1:] if other.start >= 0)

@@ -321,12 +321,12 @@ function texts(list, chances) {
   return make("ol", { className: "list" }, ...items);
 }
 
-// Shows the spans of all passages, best first; none if the answer is "no answer".
+// Shows the spans of all passages, best first; none where the passages have no words.
 function showSpans(outputs, asked) {
   const spans = outputs.answers[0].map((text, id) => ({
     text, id, passage: outputs.answer_passages[0][id], start: outputs.starts[0][id],
     end: outputs.ends[0][id], chance: outputs.probabilities[0][id], source: "passage",
-  })).filter((span) => span.start >= 0 && outputs.start[0] >= 0);
+  })).filter((span) => span.start >= 0);
   const [best] = spans;
   write(headline(best && best.text, outputs));
   write(facts([

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from tfmrc import encoders
-from tfmrc.encoders import BackboneEncoder, keras_hub_backbone as hub
+from tfmrc.encoders import BackboneEncoder, keras_hub_backbone as hub, presets
 
 SIZES = {
     "bert": {},
@@ -15,6 +15,7 @@ SIZES = {
     "roberta": {},
     "albert": {"embedding_dim": 6, "num_groups": 1, "num_inner_repetitions": 1},
     "deberta_v3": {"bucket_size": 8},
+    "modern_bert": {"local_attention": 2, "global_every": 2},
 }
 IDS = np.array([[[2, 7, 8, 3, 9, 3], [2, 7, 8, 3, 0, 0]], [[2, 5, 3, 6, 6, 3], [0] * 6]])
 SEGMENTS = np.array([[[0, 0, 0, 0, 1, 1], [0] * 6], [[0, 0, 0, 1, 1, 1], [0] * 6]])
@@ -81,7 +82,7 @@ def of_keras_hub(layer):
     return backbone, states
 
 
-@pytest.mark.parametrize("family", SIZES)
+@pytest.mark.parametrize("family", [name for name in SIZES if name != "modern_bert"])
 def test_states_are_keras_hubs(family) -> None:
     layer = make(family)
     _, states = of_keras_hub(layer)
@@ -110,7 +111,7 @@ def test_gradients_are_keras_hubs(training) -> None:
         np.testing.assert_allclose(ours, theirs, atol=2e-5)
 
 
-@pytest.mark.parametrize("family", ["bert", "deberta_v3"])
+@pytest.mark.parametrize("family", ["bert", "deberta_v3", "modern_bert"])
 def test_padding_changes_nothing(family) -> None:
     layer = make(family, layers="mix")
     wide = np.zeros((2, 3, 9), int)
@@ -124,7 +125,9 @@ def test_padding_changes_nothing(family) -> None:
     assert not result[:, 2].any() and not result[:, :, 6:].any()
 
 
-@pytest.mark.parametrize("family, layers", [("bert", "last"), ("deberta_v3", "mix")])
+@pytest.mark.parametrize(
+    "family, layers", [("bert", "last"), ("deberta_v3", "mix"), ("modern_bert", "last")]
+)
 def test_computing_twice_gives_the_same_gradients_under_dropout(family, layers) -> None:
     result = []
     for remat in (False, True):
@@ -166,6 +169,24 @@ def test_what_is_trained(count, expected) -> None:
     assert {path.split("/")[1] for path, g in result.items() if g is not None} == expected
     again = BackboneEncoder.from_config(layer.get_config())
     assert trained(again) == expected
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"), [("none", set()), (1, {"transformer_layer_1", "final_norm"})]
+)
+def test_the_last_normalization_of_modern_bert_is_trained_with_the_top_layer(
+    count, expected
+) -> None:
+    layer = make("modern_bert", trainable_layers=count)
+    assert trained(layer) == expected
+
+
+def test_kept_layers_of_modern_bert_stay_local_and_global() -> None:
+    layer = make("modern_bert", {"num_layers": 5})
+    smaller = presets._with_layers(layer, [0, 3, 4])
+    assert smaller.num_layers == 3
+    with pytest.raises(ValueError, match="local and global"):
+        presets._with_layers(layer, [0, 2])
 
 
 def test_frozen_parts_have_no_dropout() -> None:
@@ -227,7 +248,7 @@ def test_activation_and_epsilon() -> None:
     assert abs(np.array(rough(IDS, SEGMENTS)) - states[2]).max() > 1e-3
 
 
-@pytest.mark.parametrize("family", ["bert", "deberta_v3"])
+@pytest.mark.parametrize("family", ["bert", "deberta_v3", "modern_bert"])
 def test_saved_with_its_model(family, tmp_path) -> None:
     layer = make(family, layers="mix", trainable_layers=1, pooling="mean", preset={"name": "x"})
     ids = keras.Input((None, None), dtype="int32")
@@ -281,3 +302,5 @@ def test_rates_of_the_layers() -> None:
     assert list(rates.values()) == pytest.approx([0.5, 0.05, 0.005, 0.5, 0.0005])
     shared = encoders.learning_rate_multipliers(make("albert"), 1.0, 0.5)
     assert len(shared) == 3
+    modern = encoders.learning_rate_multipliers(make("modern_bert"), 1.0, 0.5)
+    assert modern["(^|/)encoder/final_norm/"] == 1.0

@@ -15,7 +15,7 @@ from tfmrc.utils import keras_private
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class BackboneEncoder(Layer):
-    """Encodes windows of subwords with a KerasHub backbone.
+    """Encodes windows of subwords with a backbone of KerasHub, or with ModernBERT.
 
     `states = mix of (e, h_1, ..., h_L)`, where `e` are the embeddings, `h_j` is the output of
     transformer layer j, and the mix is `h_L` or `gamma * sum_j softmax(w)_j h_j` with learned `w`
@@ -31,7 +31,8 @@ class BackboneEncoder(Layer):
 
     Args:
         family: str. A key of `tfmrc.encoders.hugging_face.families.FAMILIES`.
-        backbone: dict. Sizes of the backbone, as in the constructor of KerasHub's class.
+        backbone: dict. Sizes of the backbone, as in the constructor of KerasHub's class or
+            `tfmrc.encoders.modern_bert.ModernBertBackbone`.
         pad_id: int. Id of padding. Default: 0.
         pooling: str. Vector of a word: that of its "first" subword, or the "mean" of all. Default:
             "first".
@@ -128,6 +129,14 @@ class BackboneEncoder(Layer):
         self._freeze()
 
     @property
+    def prediction_head(self):
+        """Arguments of the `tfmrc.layers.PredictionHead` of the family's models, None for none."""
+        if self.family != "modern_bert":
+            return None
+        norm = self.backbone.final_norm
+        return {"epsilon": norm.epsilon, "norm_bias": norm.center}
+
+    @property
     def num_layers(self):
         """Number of transformer layers."""
         return len(hub.transformer_layers(self.backbone))
@@ -175,6 +184,8 @@ class BackboneEncoder(Layer):
             layer.trainable = self.trainable_layers == "all"
         for number, layer in enumerate(layers):
             layer.trainable = number >= len(layers) - count
+        for layer in hub.final_layers(self.backbone):
+            layer.trainable = count > 0
         if hasattr(self.backbone, "pooled_dense"):
             # The pooled output is not used.
             self.backbone.pooled_dense.trainable = False
@@ -231,7 +242,10 @@ class BackboneEncoder(Layer):
             x = self._layer(layer, x, mask, bias, extra, subwords, training and not frozen)
             if frozen:
                 x = ops.stop_gradient(x)
-            if self.output_layers == "mix" or number == len(layers) - 1:
+            is_last = number == len(layers) - 1
+            for final in hub.final_layers(self.backbone) if is_last else ():
+                x = final(x, training=training)
+            if self.output_layers == "mix" or is_last:
                 outputs.append(x if subwords is None else subwords.to_windows(x))
         return outputs if self.output_layers == "mix" else outputs[-1:]
 

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import keras
 from keras import ops
 
+from tfmrc.encoders.modern_bert import ModernBertLayer
 from tfmrc.encoders.subword_rows import Subwords
 from tfmrc.ops import normalization
 from tfmrc.ops.attention import attend
@@ -23,10 +24,12 @@ KerasHubLayer: TypeAlias = Any
 
 
 def supports(layer: KerasHubLayer) -> bool:
-    """Returns True for the layers of BERT's kind; DeBERTa's attention has another form.
+    """Returns True for the layers of BERT and ModernBERT; DeBERTa's attention has another form.
 
     Layers that were quantized have integers as kernels, which only they can compute with.
     """
+    if isinstance(layer, ModernBertLayer):
+        return True
     attention = getattr(layer, "_self_attention_layer", None)
     if not isinstance(attention, keras.layers.MultiHeadAttention) or layer.normalize_first:
         return False
@@ -36,10 +39,10 @@ def supports(layer: KerasHubLayer) -> bool:
 def transformer_layer(
     layer: KerasHubLayer, x: Tensor, bias: Tensor, subwords: Subwords, training: bool
 ) -> Tensor:
-    """Computes a layer of a KerasHub backbone of BERT's kind.
+    """Computes a layer of a backbone of BERT's kind.
 
     Args:
-        layer: `keras_hub.layers.TransformerEncoder`.
+        layer: `keras_hub.layers.TransformerEncoder` or `ModernBertLayer`.
         x: `[N, d]`, rows of subwords.
         bias: `[R, 1, 1, P]`, the result of `tfmrc.ops.masking.mask_bias`.
         subwords: `tfmrc.encoders.subword_rows.AllSubwords` or `RealSubwords`. The places of the
@@ -49,6 +52,8 @@ def transformer_layer(
     Returns:
         `[N, d]`.
     """
+    if isinstance(layer, ModernBertLayer):
+        return layer(x, bias=bias, subwords=subwords, training=training)
     update = self_attention(layer._self_attention_layer, x, bias, subwords, training)
     update = _drop(layer._self_attention_dropout, update, training)
     x = layer_norm(layer._self_attention_layer_norm, x + update, training)

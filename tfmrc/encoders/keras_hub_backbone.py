@@ -1,4 +1,4 @@
-"""KerasHub's backbones layer by layer; uses their private names, as `hugging_face.weights`."""
+"""Backbones layer by layer; uses KerasHub's private names, as `hugging_face.weights` does."""
 
 import contextlib
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from keras import ops
 
 from tfmrc.encoders.flat_transformer import layer_norm
 from tfmrc.encoders.hugging_face.families import FAMILIES, family_of_backbone
+from tfmrc.encoders.modern_bert import ModernBertBackbone, ModernBertLayer
 from tfmrc.layers.regularization.dropout import replica_seed
 from tfmrc.ops.gelu import exact_gelu
 from tfmrc.ops.typing import Tensor
@@ -33,7 +34,9 @@ def import_keras_hub() -> Any:
 
 
 def build_backbone(family: str, config: dict[str, Any], dtype: Any = None) -> Backbone:
-    """Builds a KerasHub backbone of the given sizes, with random weights."""
+    """Builds a backbone of the given sizes, with random weights."""
+    if family == "modern_bert":  # which KerasHub lacks
+        return ModernBertBackbone(**config, dtype=dtype)
     return getattr(import_keras_hub().models, FAMILIES[family].backbone)(**config, dtype=dtype)
 
 
@@ -49,7 +52,7 @@ def embed(
     """Computes the input of the first transformer layer.
 
     Args:
-        backbone: KerasHub backbone.
+        backbone: KerasHub backbone, or `ModernBertBackbone`.
         ids: int `[N, P]`.
         segment_ids: int `[N, P]`; None for zeros.
         training: bool. Whether to apply dropout.
@@ -57,6 +60,8 @@ def embed(
     Returns:
         `[N, P, hidden_dim]`, and a dict of further arguments of every transformer layer.
     """
+    if isinstance(backbone, ModernBertBackbone):
+        return backbone.embed(ids, training), {}
     family = family_of_backbone(type(backbone).__name__)
     if FAMILIES[family].segments:
         tokens = backbone.token_embedding(ids)  # [N, P, embedding_dim]
@@ -85,6 +90,11 @@ def embedding_layers(backbone: Backbone) -> list[Any]:
     return [layer for layer in layers if isinstance(layer, keras.layers.Layer)]
 
 
+def final_layers(backbone: Backbone) -> list[Any]:
+    """Returns the layers after the last transformer layer."""
+    return [backbone.final_norm] if hasattr(backbone, "final_norm") else []
+
+
 def subword_rows(backbone: Backbone) -> np.ndarray:
     """Returns the embeddings of the subwords, float array `[subwords, dim]`."""
     return ops.convert_to_numpy(backbone.token_embedding.embeddings)
@@ -108,7 +118,8 @@ def set_activation(backbone: Backbone, activation: str) -> None:
     function = keras.activations.get(_ACTIVATIONS[activation])
     for layer in transformer_layers(backbone):
         layer.activation = function
-        layer._feedforward_intermediate_dense.activation = function
+        if not isinstance(layer, ModernBertLayer):
+            layer._feedforward_intermediate_dense.activation = function
 
 
 def _approximate_gelu(x):

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from tfmrc.encoders.keras_hub_backbone import embedding_layers, transformer_layers
+from tfmrc.encoders.keras_hub_backbone import embedding_layers, final_layers, transformer_layers
 from tfmrc.encoders.layer_of import layer_of
 
 
@@ -41,6 +41,7 @@ def learning_rate_multipliers(
     for depth, part in enumerate(reversed(layers)):
         rates.setdefault(f"{begin}{re.escape(part.name)}/", factor * layer_decay**depth)
     rates[f"{begin}mix_"] = factor
+    rates |= {f"{begin}{re.escape(part.name)}/": factor for part in final_layers(layer.backbone)}
     if embedding_layers(layer.backbone):
         rates[begin] = factor * layer_decay ** len(layers)
     return rates

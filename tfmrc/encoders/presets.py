@@ -12,14 +12,11 @@ from tfmrc.encoders.backbone import BackboneEncoder
 from tfmrc.encoders.hugging_face.config import family_of_config, is_transformers
 from tfmrc.encoders.hugging_face.families import FAMILIES, Family, family_of_backbone
 from tfmrc.encoders.hugging_face.folder import load_layer, read_weights
-from tfmrc.encoders.hugging_face.tokenizer import (
-    default_special_tokens,
-    pieces_of,
-    special_tokens_of,
-)
+from tfmrc.encoders.hugging_face.tokenizer import default_special_tokens, load_tokenizer
 from tfmrc.encoders.keras_hub_backbone import (
     Backbone,
     embedding_layers,
+    final_layers,
     import_keras_hub,
     sizes_of,
     subword_rows,
@@ -157,9 +154,7 @@ def _read(
     options = {"preset": card, **options}
     is_folder = (path / "config.json").is_file()
     if is_folder and is_transformers(config := read_json(path / "config.json")):
-        facts = FAMILIES[family_of_config(config)]
-        pieces = pieces_of(path, facts)
-        special = special_tokens_of(path, facts, pieces)
+        facts, pieces, special = load_tokenizer(path, FAMILIES[family_of_config(config)])
         weights = None if random else read_weights(path)
         layer = load_layer(path, config, pieces.id_of(facts.pad), weights, **options)
         return _EncoderParts(layer, facts, pieces, special)
@@ -210,7 +205,13 @@ def _with_layers(encoder: BackboneEncoder, kept: Sequence[int]) -> BackboneEncod
     layers = transformer_layers(theirs)
     pairs = [*zip(embedding_layers(ours), embedding_layers(theirs), strict=True)]
     pairs += zip(transformer_layers(ours), (layers[index] for index in kept), strict=True)
+    pairs += zip(final_layers(ours), final_layers(theirs), strict=True)
     for one, other in pairs:
+        if getattr(one, "kind", None) != getattr(other, "kind", None):
+            raise ValueError(
+                "The kept layers of ModernBERT must begin with the first one, and local and global "
+                f"ones alternate as before. Received: keep_layers={list(kept)}"
+            )
         one.set_weights(other.get_weights())
     return smaller
 

@@ -34,6 +34,7 @@ from tfmrc.layers.heads.linear_answer import LinearAnswer
 from tfmrc.layers.heads.maxout_pointer import MaxoutPointer
 from tfmrc.layers.heads.passage_ranker import PassageRanker
 from tfmrc.layers.heads.pointer_generator import PointerGenerator
+from tfmrc.layers.heads.prediction_head import PredictionHead
 from tfmrc.layers.heads.source_vocabulary import SourceVocabulary
 from tfmrc.layers.heads.stochastic_answer import (
     AveragedAnswer,

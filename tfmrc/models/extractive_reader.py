@@ -18,7 +18,8 @@ class ExtractiveReader(Model):
     The encoder reads `[CLS] question [SEP] passage [SEP]`; one linear layer computes two scores for
     each subword, `s = w_begin . h + c_begin` and `e = w_end . h + c_end`. This is the arithmetic of
     the models `BertForQuestionAnswering`, `RobertaForQuestionAnswering` and their siblings of
-    Hugging Face, whose weights `tfmrc.load(folder)` reads.
+    Hugging Face, whose weights `tfmrc.load(folder)` reads. Before the scores, readers of ModernBERT
+    have a `tfmrc.layers.PredictionHead`.
 
     The first subword, `[CLS]`, is the answer to a question that the passage does not answer.
 
@@ -72,7 +73,8 @@ class ExtractiveReader(Model):
     def build_answer_module(self):
         """Returns the layer from the encoder's states to the scores."""
         a = self.arguments
-        return LinearAnswer(a.dropout, a.seed, name="answer_module", dtype=a.dtype)
+        head = getattr(self.encoder, "prediction_head", None)
+        return LinearAnswer(a.dropout, a.seed, head, name="answer_module", dtype=a.dtype)
 
     def _states(self, inputs):
         """Returns the encoder's states `[B, P, d]`."""
@@ -88,4 +90,4 @@ class ExtractiveReader(Model):
         Returns:
             Float32 `[B, P, 2]`, the scores of begin and end.
         """
-        return ops.cast(self.answer_module.scores(self._states(inputs)), "float32")
+        return ops.cast(self.answer_module.scores_of(self._states(inputs)), "float32")

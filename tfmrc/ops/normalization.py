@@ -16,7 +16,7 @@ def layer_norm(x, gamma, beta, epsilon, training=False):
     Args:
         x: `[..., d]`.
         gamma: `[d]`, the scale.
-        beta: `[d]`, the shift.
+        beta: `[d]`, the shift; None for none.
         epsilon: float. Added to the variance.
         training: bool. Whether the gradient is that formula. Default: False.
 
@@ -32,14 +32,16 @@ def layer_norm(x, gamma, beta, epsilon, training=False):
 
     Reference: Ba et al. 2016.
     """
-    x, gamma, beta = ops.convert_to_tensor(x), ops.cast(gamma, "float32"), ops.cast(beta, "float32")
+    x = ops.convert_to_tensor(x)
+    weights = [ops.cast(weight, "float32") for weight in (gamma, beta) if weight is not None]
 
-    def run(x, gamma, beta):
+    def run(x, gamma, beta=None):
         values = ops.cast(x, "float32")
         centered = values - ops.mean(values, axis=-1, keepdims=True)
         variance = ops.mean(ops.square(centered), axis=-1, keepdims=True)
         inverse = ops.rsqrt(variance + epsilon)
-        result = ops.cast(ops.add(centered * (inverse * gamma), beta), x.dtype)
+        result = centered * (inverse * gamma)
+        result = ops.cast(result if beta is None else ops.add(result, beta), x.dtype)
 
         def gradient(*upstream, **_):
             d_result = ops.cast(upstream[0], "float32")
@@ -47,12 +49,12 @@ def layer_norm(x, gamma, beta, epsilon, training=False):
             d_normal = d_result * gamma
             along = normal * ops.mean(d_normal * normal, axis=-1, keepdims=True)
             d_x = inverse * (d_normal - ops.mean(d_normal, axis=-1, keepdims=True) - along)
-            d_gamma, d_beta = map(_sum_of_rows, (d_result * normal, d_result))
-            return ops.cast(d_x, x.dtype), d_gamma, d_beta
+            d_weights = map(_sum_of_rows, (d_result * normal, d_result))
+            return ops.cast(d_x, x.dtype), *list(d_weights)[: len(weights)]
 
         return result, gradient
 
-    return custom_gradient(run)(x, gamma, beta) if training else run(x, gamma, beta)[0]
+    return custom_gradient(run)(x, *weights) if training else run(x, *weights)[0]
 
 
 def _sum_of_rows(x):

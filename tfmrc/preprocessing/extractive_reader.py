@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
 from tfmrc.preprocessing.labels import mean_of_counted
-from tfmrc.text.code_points import CodePointTable, marks_table, member
+from tfmrc.text.code_points import CodePointTable, marks_table, member, white_space_table
 from tfmrc.text.layout import longest, same_batch, strings
 from tfmrc.text.subwords.text_pieces import TextPieces
 from tfmrc.text.subwords.tokenizer import SubwordTokenizer
@@ -241,6 +241,8 @@ class ExtractiveReaderPreprocessor(Preprocessor):
         ids = tf.where(in_question, asked_ids, ids)
         ids = tf.where(position == 0, subwords.cls_id, ids)
         ids = tf.where(in_passage, of_passage(given.ids), ids)  # [W, P]
+        if subwords.pieces.keeps_spaces:
+            given = _without_spaces(given, passage)
         characters = {"starts": given.starts, "ends": given.ends, "words": given.words}
         characters |= _whole_words(given, passage)
         return {
@@ -316,6 +318,24 @@ class ExtractiveReaderPreprocessor(Preprocessor):
 def _unspaced_table() -> CodePointTable:
     """Returns the table of the scripts without spaces between words."""
     return CodePointTable(member(UNSPACED))
+
+
+def _without_spaces(given: TextPieces, texts: tf.Tensor) -> TextPieces:
+    """Leaves out the white space at both ends of subwords that have other characters."""
+    row = given.words.value_rowids()  # [T]
+    points = tf.strings.unicode_decode(texts + " ", "UTF-8")  # [R, characters], at least one
+    before = tf.gather(tf.cast(points.row_starts(), tf.int32), row)  # [T]
+    starts, ends = before + given.starts.values, before + given.ends.values  # [T] each
+    # The places of other characters in all texts, with an end on both sides.
+    others = tf.cast(tf.where(~white_space_table().lookup(points.values))[:, 0], tf.int32)
+    padded = tf.pad(others, [[1, 1]], constant_values=tf.size(points.values))
+    first = tf.gather(padded, 1 + tf.searchsorted(others, starts))
+    last = tf.gather(padded, tf.searchsorted(others, ends))
+    is_blank = first >= ends
+    starts, ends = tf.where(is_blank, starts, first), tf.where(is_blank, ends, last + 1)
+    return given._replace(
+        starts=given.starts.with_values(starts - before), ends=given.ends.with_values(ends - before)
+    )
 
 
 def _whole_words(given: TextPieces, texts: tf.Tensor) -> dict[str, tf.RaggedTensor]:

@@ -34,12 +34,19 @@ CONFIGS = {
         "position_biased_input": False, "share_att_key": True, "norm_rel_ebd": "layer_norm",
         "pos_att_type": ["p2c", "c2p"], "type_vocab_size": 0,
     },
+    "modernbert": {
+        "model_type": "modernbert", "vocab_size": 30, "num_hidden_layers": 4,
+        "num_attention_heads": 2, "hidden_size": 8, "intermediate_size": 12, "pad_token_id": 1,
+        "max_position_embeddings": 10, "mlp_dropout": 0.0, "hidden_activation": "gelu",
+        "norm_eps": 1e-6, "norm_bias": True, "local_attention": 4,
+        "global_attn_every_n_layers": 2, "global_rope_theta": 100.0, "local_rope_theta": 10.0,
+    },
 }  # fmt: skip
 
 
-def make_readers(folder, texts):
-    """Writes a small reader of each kind of `tests.encoders.transformers_models.KINDS`."""
+def make_readers(folder, texts, *kinds):
+    """Writes a small reader of some kinds of `transformers_models.KINDS`, or of each."""
     source = folder / "texts.json"
     source.write_text(json.dumps(texts), encoding="utf-8")
-    transformers_process.run(PROGRAM, "make", folder, source, CHARSMAP)
+    transformers_process.run(PROGRAM, "make", folder, source, CHARSMAP, *kinds)
     return folder

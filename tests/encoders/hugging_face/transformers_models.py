@@ -1,6 +1,6 @@
 """Makes small models for question answering with transformers; run by a Python that has it.
 
-python transformers_models.py make FOLDER TEXTS MAP    writes FOLDER/KIND
+python transformers_models.py make FOLDER TEXTS MAP [KIND ...]    writes FOLDER/KIND
 python transformers_models.py scores FOLDER IN OUT     the scores of a folder's model
 """
 
@@ -30,7 +30,10 @@ KINDS = {
     "XLMRoberta": {**SIZES, **POSITIONS},
     "Albert": {"embedding_size": 16, **SIZES},
     "DebertaV2": {**SIZES, **DEBERTA},
+    "ModernBert": {**SIZES, "num_hidden_layers": 4, "local_attention": 32},
+    "MmBert": {**SIZES, "num_hidden_layers": 4, "norm_bias": True},
 }
+MODERN = ("ModernBert", "MmBert")
 
 
 def tokenizer_of(kind, folder, texts, charsmap):
@@ -50,7 +53,19 @@ def tokenizer_of(kind, folder, texts, charsmap):
         trained.train_from_iterator(texts, vocab_size=900, special_tokens=special)
         trained.save_model(str(folder))
         return transformers.RobertaTokenizer.from_pretrained(folder, model_max_length=512)
-    return unigram(kind, texts, charsmap)
+    return modern(kind, texts) if kind in MODERN else unigram(kind, texts, charsmap)
+
+
+def modern(kind, texts):
+    """A tokenizer in the form of ModernBERT's or mmBERT's."""
+    import modern_bert_tokenizers
+
+    names = ("[CLS]", "[SEP]", "[PAD]") if kind == "ModernBert" else ("<bos>", "<eos>", "<pad>")
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=modern_bert_tokenizers.tokenizer(kind, texts),
+        **dict(zip(("cls_token", "sep_token", "pad_token"), names, strict=True)),
+        model_max_length=8192, model_input_names=["input_ids", "attention_mask"],
+    )  # fmt: skip
 
 
 def unigram(kind, texts, charsmap):
@@ -72,15 +87,19 @@ def unigram(kind, texts, charsmap):
     )  # fmt: skip
 
 
-def make(folder, texts, charsmap):
+def make(folder, texts, charsmap, *kinds):
     torch.manual_seed(0)
-    for kind, sizes in KINDS.items():
+    for kind in kinds or KINDS:
+        sizes = KINDS[kind]
         tokenizer = tokenizer_of(kind, folder / kind, texts, charsmap)
-        size = len(tokenizer)
-        config = getattr(transformers, f"{kind}Config")(vocab_size=size, **sizes)
-        model = getattr(transformers, f"{kind}ForQuestionAnswering")(config).eval()
+        sizes = {**sizes, "vocab_size": len(tokenizer)}
+        if kind in MODERN:
+            sizes |= {f"{n}_token_id": getattr(tokenizer, f"{n}_token_id") for n in ("pad", "cls")}
+        name = "ModernBert" if kind in MODERN else kind
+        config = getattr(transformers, f"{name}Config")(**sizes)
+        model = getattr(transformers, f"{name}ForQuestionAnswering")(config).eval()
         for name, parameter in model.named_parameters():
-            deviation = 2.0 if name.startswith("qa_outputs") else 0.3
+            deviation = 2.0 if name.startswith(("qa_outputs", "classifier")) else 0.3
             scale = "norm" in name.lower() and name.endswith("weight")
             torch.nn.init.normal_(parameter, mean=float(scale), std=deviation)
         model.save_pretrained(folder / kind)
@@ -102,6 +121,6 @@ if __name__ == "__main__":
     command, folder, *rest = sys.argv[1:]
     if command == "make":
         texts = json.loads(Path(rest[0]).read_text(encoding="utf-8"))
-        make(Path(folder), texts, Path(rest[1]).read_bytes())
+        make(Path(folder), texts, Path(rest[1]).read_bytes(), *rest[2:])
     else:
         scores(folder, *rest)

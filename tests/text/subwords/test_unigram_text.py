@@ -80,6 +80,7 @@ def test_real_and_odd_texts(kind, charsmap):
 def test_other_components(normalizer, words):
     expected = with_components(normalizer, words)
     texts = ["a b", " aab  aa aaa aaaab\n\nb\tA ", "é Áb", "<s> a<s>b ", "", "▁a a▁"]
+    texts += ["e\u0301b e\u0323\u0302", "\u1100\u1161\u11a8", "x\u0302a", "\u212b\u0958"]
     texts += [each for each in odd_strings(40, seed=5) if "\u0300" > max(each, default="")]
     assert len(texts) > 8
     assert differences(ours(expected), expected, texts) == ([], [])
@@ -105,10 +106,11 @@ def test_other_pre_tokenizers_are_refused():
         UnigramPieces(PIECES, 1, None, {"type": "Whitespace"})
 
 
-def test_marks_that_nfc_would_compose_are_refused():
+@pytest.mark.parametrize("text", ["a\u0327\u0301", "a\u0301\u0327"])
+def test_marks_that_nfc_would_reorder_or_compose_over_another_are_refused(text):
     pieces = UnigramPieces(PIECES, 1, {"type": "NFC"})
-    with pytest.raises(tf.errors.InvalidArgumentError, match="texts must be in NFC"):
-        pieces.tokenize(["fine", "e\u0301"], NONE)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Combining marks that NFC"):
+        pieces.tokenize(["fine", text], NONE)
 
 
 def test_the_best_pieces_are_those_of_all_splits():

@@ -32,6 +32,11 @@ _SIZES = {
         "num_inner_repetitions": "inner_group_num",
     },
     "deberta_v3": _TRANSFORMER | {"bucket_size": "position_buckets"},
+    "modern_bert": _TRANSFORMER | {
+        "dropout": "mlp_dropout", "global_every": "global_attn_every_n_layers",
+        "local_attention": "local_attention", "global_base": "global_rope_theta",
+        "local_base": "local_rope_theta", "norm_bias": "norm_bias",
+    },
 }  # fmt: skip
 # What files may leave out, because transformers has these defaults.
 _DEFAULTS: dict[str, dict[str, Any]] = {
@@ -42,6 +47,10 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     },
     "albert": {"hidden_dropout_prob": 0.0, "hidden_act": "gelu_new"},
     "deberta_v3": {"layer_norm_eps": 1e-7},
+    "modern_bert": {
+        "max_position_embeddings": 8192, "mlp_dropout": 0.0, "local_attention": 128,
+        "norm_bias": False, "norm_eps": 1e-5, "hidden_activation": "gelu",
+    },
 }  # fmt: skip
 # Values that the arithmetic here has; a config that lacks the name has this value by default.
 _REQUIRED: dict[str, dict[str, Any]] = {
@@ -51,6 +60,10 @@ _REQUIRED: dict[str, dict[str, Any]] = {
         "norm_rel_ebd": "layer_norm", "pos_att_type": ["p2c", "c2p"], "type_vocab_size": 0,
         "conv_kernel_size": 0,
     },
+    "modern_bert": {
+        "attention_bias": False, "mlp_bias": False, "attention_dropout": 0.0,
+        "classifier_bias": False, "classifier_activation": "gelu",
+    },
 }  # fmt: skip
 # Those that transformers has other defaults of.
 _STATED = {
@@ -59,6 +72,9 @@ _STATED = {
         "pos_att_type",
     )
 }  # fmt: skip
+# Names of values that not all families have.
+_ACTIVATION = {"distil_bert": "activation", "modern_bert": "hidden_activation"}
+_EPSILON = {"modern_bert": "norm_eps"}
 _RESERVED_POSITIONS = 2  # rows of RoBERTa's positions before the first one: padding_idx + 1
 _POSITIONED_AFTER_PADDING = ("roberta", "xlm_roberta")
 
@@ -119,7 +135,11 @@ def encoder_config(
         ValueError: If the file lacks a size, or describes an encoder with other arithmetic.
     """
     family = family_of_config(config)
-    for name, value in {**_REQUIRED[""], **_REQUIRED.get(family, {})}.items():
+    if family == "modern_bert":
+        required, config = _REQUIRED[family], _with_rotary_bases(config)
+    else:
+        required = {**_REQUIRED[""], **_REQUIRED.get(family, {})}
+    for name, value in required.items():
         received = config.get(name, None if name in _STATED.get(family, ()) else value)
         if name == "pos_att_type" and received:
             received = sorted(received, reverse=True)
@@ -140,8 +160,37 @@ def encoder_config(
                 f"Received: pad_token_id={config['pad_token_id']!r}"
             )
         sizes["max_sequence_length"] -= _RESERVED_POSITIONS
-    activation = config.get("activation", stated["hidden_act"])
-    return EncoderConfig(family, sizes, activation, float(stated["layer_norm_eps"]))
+    activation = stated.get(_ACTIVATION.get(family), stated["hidden_act"])
+    epsilon = float(stated[_EPSILON.get(family, "layer_norm_eps")])
+    return EncoderConfig(family, sizes, activation, epsilon)
+
+
+def _with_rotary_bases(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a description of ModernBERT by the names of transformers 4, from those of 5 too."""
+    rotary = config.get("rope_parameters") or {}
+    bases = {"global": (160_000.0, "full_attention"), "local": (10_000.0, "sliding_attention")}
+    result = {"global_attn_every_n_layers": 3, **config}
+    for name, (default, kind) in bases.items():
+        parameters = {"rope_type": "default", **(rotary.get(kind) or {})}
+        if parameters["rope_type"] != "default" or config.get("rope_scaling"):
+            raise ValueError(f"Rotary positions must not be scaled. Received: {dict(config)}")
+        stated = config.get(f"{name}_rope_theta") or default
+        result[f"{name}_rope_theta"] = float(parameters.get("rope_theta", stated))
+    types = config.get("layer_types") or []
+    if types:
+        others = [number for number, kind in enumerate(types) if kind == "full_attention"][1:]
+        every = others[0] if others else len(types)
+        expected = [
+            "sliding_attention" if number % every else "full_attention"
+            for number in range(len(types))
+        ]
+        if types != expected:
+            raise ValueError(
+                "Every n-th layer, from the first on, must attend to all subwords. "
+                f"Received: layer_types={types}"
+            )
+        result["global_attn_every_n_layers"] = every
+    return result
 
 
 def config_of_encoder(layer: BackboneEncoder) -> dict[str, Any]:
@@ -156,11 +205,17 @@ def config_of_encoder(layer: BackboneEncoder) -> dict[str, Any]:
     config |= {theirs: sizes[ours] for ours, theirs in _SIZES[family].items()}
     dropout = sizes["dropout"]
     activation = layer.activation or _DEFAULT_ACTIVATION.get(family, "gelu")
+    config[_ACTIVATION.get(family, "hidden_act")] = activation
     if family == "distil_bert":
-        config |= {"activation": activation, "attention_dropout": dropout}
+        config["attention_dropout"] = dropout
+    elif family == "modern_bert":
+        config["embedding_dropout"] = dropout
+        config |= {"cls_token_id": None, "bos_token_id": None, "eos_token_id": None}
     else:
-        config |= {"hidden_act": activation, "attention_probs_dropout_prob": dropout}
-        config["layer_norm_eps"] = layer.epsilon or _DEFAULT_EPSILON.get(family, 1e-12)
+        config["attention_probs_dropout_prob"] = dropout
+    if family != "distil_bert":
+        name = _EPSILON.get(family, "layer_norm_eps")
+        config[name] = layer.epsilon or _DEFAULT_EPSILON.get(family, 1e-12)
     if family in _POSITIONED_AFTER_PADDING:
         config["max_position_embeddings"] += _RESERVED_POSITIONS
         config["type_vocab_size"] = 1
@@ -172,4 +227,6 @@ def config_of_encoder(layer: BackboneEncoder) -> dict[str, Any]:
 
 # KerasHub's, where an encoder states none.
 _DEFAULT_ACTIVATION = {family: "gelu_new" for family in ("bert", "electra", "albert")}
-_DEFAULT_EPSILON = {"roberta": 1e-5, "xlm_roberta": 1e-5, "deberta_v3": 1e-7}
+_DEFAULT_EPSILON = {
+    "roberta": 1e-5, "xlm_roberta": 1e-5, "deberta_v3": 1e-7, "modern_bert": 1e-5
+}  # fmt: skip

@@ -7,7 +7,8 @@ class Family(NamedTuple):
     """Properties of a family of encoders.
 
     Attributes:
-        keras_hub: str. Begin of the names of KerasHub's classes, such as `BertBackbone`.
+        keras_hub: str. Begin of the names of KerasHub's classes, such as `BertBackbone`; for
+            ModernBERT of the class here.
         transformers: str. Begin of the names of transformers' classes, such as `BertModel`.
         model_type: str. `model_type` in `config.json` of Hugging Face.
         prefix: str. Begin of the names of weights there, such as `bert` of `bert.pooler`.
@@ -53,6 +54,17 @@ FAMILIES = {
     "albert": Family("Albert", "Albert", "albert", "albert", *_PIECES, "<pad>"),
     "deberta_v3": Family(
         "DebertaV3", "DebertaV2", "deberta-v2", "deberta", *_PIECES, "[PAD]", segments=False
+    ),
+    "modern_bert": Family(
+        "ModernBert",
+        "ModernBert",
+        "modernbert",
+        "model",
+        "byte_pairs",
+        "[CLS]",
+        "[SEP]",
+        "[PAD]",
+        segments=False,
     ),
 }
 

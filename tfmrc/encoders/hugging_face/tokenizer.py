@@ -7,6 +7,7 @@ from typing import Any
 from tfmrc.encoders.hugging_face.families import Family
 from tfmrc.text.lines import read_lines
 from tfmrc.text.subwords.byte_pairs import BytePairs
+from tfmrc.text.subwords.character_pairs import REPLACE_SPACES, CharacterPairs
 from tfmrc.text.subwords.pieces import Pieces
 from tfmrc.text.subwords.unigram_pieces import UnigramPieces
 from tfmrc.text.subwords.word_pieces import WordPieces
@@ -21,11 +22,40 @@ BPE = {
     "type": "BPE", "dropout": None, "continuing_subword_prefix": "", "end_of_word_suffix": "",
     "fuse_unk": False, "byte_fallback": False, "ignore_merges": False,
 }  # fmt: skip
+SPLIT = {
+    "type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False,
+}  # fmt: skip
+CHARACTER_BPE = {name: value for name, value in BPE.items() if name != "fuse_unk"}
+CHARACTER_BPE["byte_fallback"] = True
 WORD_PIECE = {
     "type": "WordPiece", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
 }  # fmt: skip
 UNIGRAM = {"type": "Unigram", "byte_fallback": False}
-_ADDED = {"single_word": False, "rstrip": False, "special": True}
+_ADDED = {"single_word": False, "rstrip": False}
+
+
+def load_tokenizer(
+    folder: Path, facts: Family, check: bool = False
+) -> tuple[Family, Pieces, list[Json]]:
+    """Loads the subwords of a folder in the format of Hugging Face.
+
+    Args:
+        folder: path. The folder.
+        facts: `Family`. The encoder's family.
+        check: bool. Whether a tokenizer that is not followed exactly is refused. Default: False.
+
+    Returns:
+        The family with the special tokens of the folder, the pieces, and the special tokens that a
+        text may contain.
+
+    Raises:
+        ValueError: If a component is not supported.
+    """
+    facts = _with_template(folder, facts)
+    if check:
+        check_tokenizer(folder, facts)
+    pieces = pieces_of(folder, facts)
+    return facts, pieces, special_tokens_of(folder, facts, pieces)
 
 
 def pieces_of(folder: Path, facts: Family) -> Pieces:
@@ -36,10 +66,19 @@ def pieces_of(folder: Path, facts: Family) -> Pieces:
     if facts.pieces == WordPieces.kind:
         return _word_pieces(folder, stated, tokenizer.get("normalizer") or {}, model)
     if facts.pieces == BytePairs.kind:
-        if model.get("type") == "BPE":
-            merges = (m if isinstance(m, str) else " ".join(m) for m in model["merges"])
-            return BytePairs(model["vocab"], merges)
-        return BytePairs.from_assets(folder)
+        if model.get("type") != "BPE":
+            return BytePairs.from_assets(folder)
+        added = {token["content"]: token["id"] for token in tokenizer.get("added_tokens") or ()}
+        merges = (m if isinstance(m, str) else " ".join(m) for m in model["merges"])
+        if model.get("byte_fallback"):
+            return CharacterPairs(added | model["vocab"], merges)
+        return BytePairs(
+            added | model["vocab"],
+            merges,
+            normalizer=tokenizer.get("normalizer"),
+            # The pre-tokenizer has the same name for a value that it does not use.
+            trim_offsets=(tokenizer.get("post_processor") or {}).get("trim_offsets", False),
+        )
     if model.get("type") == "Unigram":
         parts = {name: tokenizer.get(name) for name in ("normalizer", "pre_tokenizer")}
         return UnigramPieces(model["vocab"], model["unk_id"], **parts)
@@ -97,14 +136,15 @@ def special_tokens_of(folder: Path, facts: Family, pieces: Pieces) -> list[Json]
             f"{folder / TOKENIZER} must have the tokens of {ADDED_TOKENS}. "
             f"Received: no {missing[0][0]!r} with the id {missing[0][1]}"
         )
-    names = ("content", "id", "lstrip", "normalized")
+    names = ("content", "id", "lstrip", "normalized", "special")
     return [{name: token.get(name) for name in names} for token in added]
 
 
 def default_special_tokens(facts: Family, pieces: Pieces) -> list[Json]:
     """Returns the special tokens that all encoders of a family have."""
     names = [facts.cls, facts.pad, facts.sep]
-    names += ["<unk>", "<mask>"] if facts.pieces == BytePairs.kind else ["[UNK]", "[MASK]"]
+    is_roberta = facts.pieces == BytePairs.kind and facts.cls == "<s>"
+    names += ["<unk>", "<mask>"] if is_roberta else ["[UNK]", "[MASK]"]
     return [
         {"content": name, "id": pieces.id_of(name), "lstrip": name == "<mask>"}
         for name in dict.fromkeys(names)
@@ -142,29 +182,39 @@ def check_tokenizer(folder: Path, facts: Family) -> None:
     elif facts.pieces == UnigramPieces.kind:
         _check(path, "model", whole.get("model"), UNIGRAM)
     else:
-        if whole.get("normalizer") is not None:
-            _check(path, "normalizer", whole["normalizer"], {"type": None})
-        _check(path, "pre_tokenizer", whole.get("pre_tokenizer"), BYTE_LEVEL)
-        _check(path, "model", whole.get("model"), BPE)
+        characters = bool((whole.get("model") or {}).get("byte_fallback"))
+        if characters:
+            _check(path, "normalizer", whole.get("normalizer"), REPLACE_SPACES)
+        parts = (SPLIT, CHARACTER_BPE) if characters else (BYTE_LEVEL, BPE)
+        for name, expected in zip(("pre_tokenizer", "model"), parts, strict=True):
+            _check(path, name, whole.get(name), expected)
     for token in whole.get("added_tokens") or ():
         _check(path, "added_tokens", token, _ADDED)
-        if whole.get("normalizer") is not None and facts.pieces != UnigramPieces.kind:
+        if facts.pieces == WordPieces.kind:
+            _check(path, "added_tokens", token, {"special": True})
+        if whole.get("normalizer") is not None and facts.pieces == WordPieces.kind:
             _check(path, "added_tokens", token, {"normalized": False})
     _check_pair(path, whole.get("post_processor") or {}, facts)
 
 
-def with_separators(folder: Path, facts: Family) -> Family:
-    """Returns the family with the number of separators in the template of the folder.
+def _with_template(folder: Path, facts: Family) -> Family:
+    """Returns the family with the separators in the template of the folder.
 
-    Readers of XLM-RoBERTa that transformers 5 made have one, those of transformers 4 two.
+    Readers of XLM-RoBERTa that transformers 5 made have one, those of transformers 4 two. Those of
+    ModernBERT and mmBERT have different names.
     """
     template = (read_optional_json(folder / TOKENIZER).get("post_processor") or {}).get("pair")
-    if facts.pieces != UnigramPieces.kind or not isinstance(template, list):
+    if facts.pieces == WordPieces.kind or not isinstance(template, list):
         return facts
     names = [_part(part)[0] for part in template]
     if "A" not in names or "B" not in names:
         return facts
-    return facts._replace(num_separators=names.index("B") - names.index("A") - 1)
+    facts = facts._replace(num_separators=names.index("B") - names.index("A") - 1)
+    if facts.model_type == "modernbert":
+        pad = read_optional_json(folder / TOKENIZER_CONFIG).get("pad_token") or facts.pad
+        pad = pad["content"] if isinstance(pad, dict) else pad
+        facts = facts._replace(cls=names[0], sep=names[-1], pad=pad)
+    return facts
 
 
 def _check(path: Path, part: str, received: Json | None, expected: Mapping[str, Any]) -> None:

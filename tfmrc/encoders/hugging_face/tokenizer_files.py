@@ -7,6 +7,8 @@ from tfmrc.encoders.hugging_face.families import Family
 from tfmrc.encoders.hugging_face.tokenizer import (
     BPE,
     BYTE_LEVEL,
+    CHARACTER_BPE,
+    SPLIT,
     TOKENIZER,
     TOKENIZER_CONFIG,
     UNIGRAM,
@@ -14,6 +16,7 @@ from tfmrc.encoders.hugging_face.tokenizer import (
     default_special_tokens,
 )
 from tfmrc.text.subwords.byte_pairs import BytePairs
+from tfmrc.text.subwords.character_pairs import REPLACE_SPACES, CharacterPairs
 from tfmrc.text.subwords.tokenizer import SubwordTokenizer
 from tfmrc.text.subwords.unigram_pieces import UnigramPieces
 from tfmrc.text.subwords.word_pieces import WordPieces
@@ -44,16 +47,22 @@ def tokenizer_files(subwords: SubwordTokenizer, facts: Family, cased_name: str) 
         cased_name: str. The tokenizer's class name there, such as `BertTokenizer`.
     """
     pieces = subwords.pieces
+    special = subwords.special_tokens or default_special_tokens(facts, pieces)
+    names = {token["id"]: token["content"] for token in special}
+    cls, sep, pad = (names.get(i) for i in (subwords.cls_id, subwords.sep_id, subwords.pad_id))
+    facts = facts._replace(cls=cls or facts.cls, sep=sep or facts.sep, pad=pad or facts.pad)
     if isinstance(pieces, WordPieces):
         parts = _word_pieces(pieces, subwords, facts)
+    elif isinstance(pieces, CharacterPairs):
+        parts = _character_pairs(pieces, subwords, facts)
     elif isinstance(pieces, BytePairs):
         parts = _byte_pairs(pieces, subwords, facts)
     else:
         parts = _unigram(pieces, subwords, facts)
-    special = subwords.special_tokens or default_special_tokens(facts, pieces)
     added = [
         {"id": t["id"], "content": t["content"], "lstrip": bool(t.get("lstrip")), "rstrip": False,
-         "normalized": bool(t.get("normalized")), "single_word": False, "special": True}
+         "normalized": bool(t.get("normalized")), "single_word": False,
+         "special": t.get("special", True)}
         for t in sorted(special, key=lambda token: token["id"])
     ]  # fmt: skip
     whole: Json = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": added}
@@ -96,18 +105,22 @@ def _word_pieces(pieces: WordPieces, subwords: SubwordTokenizer, facts: Family) 
 
 def _byte_pairs(pieces: BytePairs, subwords: SubwordTokenizer, facts: Family) -> _Components:
     level = {**BYTE_LEVEL, "trim_offsets": True}
+    of_roberta = {
+        "type": "RobertaProcessing", "sep": [facts.sep, subwords.sep_id],
+        "cls": [facts.cls, subwords.cls_id], "trim_offsets": True, "add_prefix_space": False,
+    }  # fmt: skip
     whole = {
-        "normalizer": None,
+        "normalizer": pieces.get_config()["normalizer"],
         "pre_tokenizer": level,
-        "post_processor": {
-            "type": "RobertaProcessing", "sep": [facts.sep, subwords.sep_id],
-            "cls": [facts.cls, subwords.cls_id], "trim_offsets": True, "add_prefix_space": False,
-        },
+        "post_processor": of_roberta if pieces.trim_offsets else _template(subwords, facts),
         "decoder": {**level, "add_prefix_space": True},
         "model": {
             **BPE, "unk_token": None, "vocab": pieces.vocabulary, "merges": list(pieces.merges),
         },
     }  # fmt: skip
+    if not pieces.trim_offsets:
+        stated = {"tokenizer_class": "PreTrainedTokenizerFast", "mask_token": "[MASK]"}
+        return _Components(whole, stated, {})
     stated = {
         "add_prefix_space": False, "bos_token": facts.cls, "eos_token": facts.sep,
         "unk_token": "<unk>", "mask_token": "<mask>", "trim_offsets": True,
@@ -117,6 +130,29 @@ def _byte_pairs(pieces: BytePairs, subwords: SubwordTokenizer, facts: Family) ->
         "merges.txt": "#version: 0.2\n" + "".join(f"{merge}\n" for merge in pieces.merges),
     }
     return _Components(whole, stated, files)
+
+
+def _character_pairs(
+    pieces: CharacterPairs, subwords: SubwordTokenizer, facts: Family
+) -> _Components:
+    whole = {
+        "normalizer": REPLACE_SPACES,
+        "pre_tokenizer": SPLIT,
+        "post_processor": _template(subwords, facts),
+        "decoder": {
+            "type": "Sequence",
+            "decoders": [
+                {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
+                {"type": "ByteFallback"},
+                {"type": "Fuse"},
+            ],
+        },
+        "model": {
+            **CHARACTER_BPE, "fuse_unk": True, "unk_token": "<unk>", "vocab": pieces.vocabulary,
+            "merges": list(pieces.merges),
+        },
+    }  # fmt: skip
+    return _Components(whole, {"tokenizer_class": "PreTrainedTokenizerFast"}, {})
 
 
 def _unigram(pieces: UnigramPieces, subwords: SubwordTokenizer, facts: Family) -> _Components:

@@ -62,17 +62,23 @@ def encoder_weights(backbone: Backbone, family: str) -> list[Weight]:
         backbone: KerasHub backbone.
         family: str. A key of `tfmrc.encoders.hugging_face.families.FAMILIES`.
     """
+    if family == "modern_bert":
+        return [*_modern_bert(backbone)]
     return [*_embeddings(backbone, family), *_layers(backbone, family)]
 
 
-def _norm(name: str, layer: Any) -> Iterator[Weight]:
+def norm_weights(name: str, layer: Any) -> Iterator[Weight]:
+    """Yields the variables of a layer normalization with this name in the file."""
     for ours, theirs in _NORM.items():
-        yield Weight(f"{name}.{theirs}", getattr(layer, ours))
+        if (variable := getattr(layer, ours)) is not None:
+            yield Weight(f"{name}.{theirs}", variable)
 
 
-def _dense(name: str, layer: Any) -> Iterator[Weight]:
+def dense_weights(name: str, layer: Any) -> Iterator[Weight]:
+    """Yields the variables of a linear layer with this name in the file."""
     yield Weight(f"{name}.weight", layer.kernel, "kernel")
-    yield Weight(f"{name}.bias", layer.bias, "flat")
+    if layer.bias is not None:
+        yield Weight(f"{name}.bias", layer.bias, "flat")
 
 
 def _embeddings(backbone: Backbone, family: str) -> Iterator[Weight]:
@@ -86,15 +92,17 @@ def _embeddings(backbone: Backbone, family: str) -> Iterator[Weight]:
     if family in ("bert", "electra", "albert"):
         rows = backbone.segment_embedding.embeddings
         yield Weight("embeddings.token_type_embeddings.weight", rows)
-    yield from _norm("embeddings.LayerNorm", backbone.embeddings_layer_norm)
+    yield from norm_weights("embeddings.LayerNorm", backbone.embeddings_layer_norm)
     if family == "albert":
-        yield from _dense("encoder.embedding_hidden_mapping_in", backbone.embeddings_projection)
+        yield from dense_weights(
+            "encoder.embedding_hidden_mapping_in", backbone.embeddings_projection
+        )
     elif hasattr(backbone, "embeddings_projection"):
-        yield from _dense("embeddings_project", backbone.embeddings_projection)
+        yield from dense_weights("embeddings_project", backbone.embeddings_projection)
     if family == "deberta_v3":
         relative = backbone.relative_embeddings
         yield Weight("encoder.rel_embeddings.weight", relative.rel_embeddings)
-        yield from _norm("encoder.LayerNorm", relative.layer_norm)
+        yield from norm_weights("encoder.LayerNorm", relative.layer_norm)
 
 
 class _Names(NamedTuple):
@@ -144,11 +152,31 @@ def _layers(backbone: Backbone, family: str) -> Iterator[Weight]:
         attention = layer._self_attention_layer
         for part in ("query", "key", "value", "output"):
             dense = getattr(attention, f"{mark}{part}_dense")
-            yield from _dense(f"{prefix}.{getattr(names, part)}", dense)
-        yield from _norm(f"{prefix}.{names.attention_norm}", layer._self_attention_layer_norm)
-        yield from _dense(f"{prefix}.{names.inner}", layer._feedforward_intermediate_dense)
-        yield from _dense(f"{prefix}.{names.outer}", layer._feedforward_output_dense)
-        yield from _norm(f"{prefix}.{names.norm}", layer._feedforward_layer_norm)
+            yield from dense_weights(f"{prefix}.{getattr(names, part)}", dense)
+        yield from norm_weights(
+            f"{prefix}.{names.attention_norm}", layer._self_attention_layer_norm
+        )
+        yield from dense_weights(f"{prefix}.{names.inner}", layer._feedforward_intermediate_dense)
+        yield from dense_weights(f"{prefix}.{names.outer}", layer._feedforward_output_dense)
+        yield from norm_weights(f"{prefix}.{names.norm}", layer._feedforward_layer_norm)
+
+
+def _modern_bert(backbone: Backbone) -> Iterator[Weight]:
+    yield Weight("embeddings.tok_embeddings.weight", backbone.token_embedding.embeddings)
+    yield from norm_weights("embeddings.norm", backbone.embeddings_layer_norm)
+    for number, layer in enumerate(backbone.transformer_layers):
+        begin = f"layers.{number}"
+        if layer.attention_norm is not None:
+            yield from norm_weights(f"{begin}.attn_norm", layer.attention_norm)
+        yield from norm_weights(f"{begin}.mlp_norm", layer.feedforward_norm)
+        for name, dense in {
+            "attn.Wqkv": layer.query_key_value,
+            "attn.Wo": layer.attention_output,
+            "mlp.Wi": layer.feedforward_inner,
+            "mlp.Wo": layer.feedforward_output,
+        }.items():
+            yield from dense_weights(f"{begin}.{name}", dense)
+    yield from norm_weights("final_norm", backbone.final_norm)
 
 
 def assign_weights(layer: BackboneEncoder, arrays: Mapping[str, np.ndarray]) -> None:

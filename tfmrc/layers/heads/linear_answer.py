@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from tfmrc.layers.base import Layer
+from tfmrc.layers.heads.prediction_head import PredictionHead
 from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.ops.masking import masked_log_softmax
 
@@ -21,6 +22,8 @@ class LinearAnswer(Layer):
 
     Args:
         dropout: float. Dropout rate on the memory. Default: 0.0.
+        prediction_head: dict or None. Arguments of a `PredictionHead` on the memory; None for none.
+            Default: None.
         seed: int. Seed of the dropout. Default: None.
 
     Call arguments:
@@ -49,11 +52,18 @@ class LinearAnswer(Layer):
 
     AXES = {"memory": "B n d", "memory_mask": "B n"}
 
-    def __init__(self, dropout=0.0, seed=None, **kwargs):
+    def __init__(self, dropout=0.0, seed=None, prediction_head=None, **kwargs):
         super().__init__(**kwargs)
         self.input_dropout = Dropout(dropout, seed, dtype=self.dtype_policy, name="input_dropout")
+        self.prediction_head = None
+        if prediction_head is not None:
+            self.prediction_head = PredictionHead(
+                **prediction_head, dtype=self.dtype_policy, name="prediction_head"
+            )
 
     def build(self, question_shape, memory_shape, *mask_shapes):
+        if self.prediction_head is not None:
+            self.prediction_head.build(memory_shape)
         self.scores = self.add_dense("scores", 2, memory_shape[-1])
 
     def call(
@@ -66,7 +76,7 @@ class LinearAnswer(Layer):
         return_steps=False,
         training=None,
     ):
-        scores = self.scores(self.input_dropout(memory, training=training))  # [B, n, 2]
+        scores = self.scores_of(memory, training)
         outputs = {
             name: masked_log_softmax(scores[..., index], memory_mask)
             for index, name in enumerate(("begin", "end"))
@@ -75,3 +85,9 @@ class LinearAnswer(Layer):
             steps = {f"step_{name}": value[:, None] for name, value in outputs.items()}
             outputs |= steps | {"step_weights": ops.ones_like(outputs["begin"][:, :1])}
         return outputs
+
+    def scores_of(self, memory, training=False):
+        """Returns the scores of begin and end, `[B, n, 2]`."""
+        if self.prediction_head is not None:
+            memory = self.prediction_head(memory, training=bool(training))
+        return self.scores(self.input_dropout(memory, training=training))

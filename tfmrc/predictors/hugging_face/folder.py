@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from keras import ops
 
 from tfmrc.encoders import Encoder
 from tfmrc.encoders.hugging_face.config import config_of_encoder, family_of_config, is_transformers
@@ -14,14 +13,16 @@ from tfmrc.encoders.hugging_face.families import FAMILIES
 from tfmrc.encoders.hugging_face.folder import load_layer, read_weights
 from tfmrc.encoders.hugging_face.tokenizer import (
     TOKENIZER_CONFIG,
-    check_tokenizer,
-    pieces_of,
+    load_tokenizer,
     read_optional_json,
-    special_tokens_of,
-    with_separators,
 )
 from tfmrc.encoders.hugging_face.tokenizer_files import tokenizer_files
-from tfmrc.encoders.hugging_face.weights import weights_of_encoder
+from tfmrc.encoders.hugging_face.weights import (
+    Weight,
+    dense_weights,
+    norm_weights,
+    weights_of_encoder,
+)
 from tfmrc.encoders.presets import build_subwords
 from tfmrc.models import ExtractiveReader
 from tfmrc.predictors.base import Predictor
@@ -39,7 +40,6 @@ CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FILES = (CONFIG, "*.safetensors", "model.safetensors.index.json", "tokenizer*.json", "vocab*",
          "merges.txt", "added_tokens.json", "special_tokens_map.json", CALIBRATION)  # fmt: skip
 PICKLE = "pytorch_model.bin"  # which a folder may have in place of safetensors
-HEAD = ("qa_outputs.weight", "qa_outputs.bias")
 WINDOW = 384  # subwords of a window; consecutive windows share a third
 
 
@@ -60,8 +60,9 @@ def load_hugging_face(
     """Loads a model for question answering of Hugging Face as a predictor.
 
     The kinds are `BertForQuestionAnswering`, `DistilBertFor...`, `ElectraFor...`,
-    `RobertaFor...`, `XLMRobertaFor...`, `DebertaV2For...` and `AlbertFor...`. Ids, offsets and
-    scores are those of transformers with the components in `tokenizer.json`. No code of the folder
+    `RobertaFor...`, `XLMRobertaFor...`, `DebertaV2For...`, `AlbertFor...` and `ModernBertFor...`.
+    Ids, offsets and scores are those of transformers with the components in `tokenizer.json`; only
+    the space that ModernBERT's offsets begin with is not part of an answer. No code of the folder
     is run. A folder with another arithmetic or tokenizer than the supported ones is refused.
 
     Args:
@@ -91,12 +92,8 @@ def load_hugging_face(
             f"{folder} must hold a {kind}, a reader with a trained head for questions. "
             f"Received: architectures={architectures!r}"
         )
-    facts = with_separators(folder, FAMILIES[family])
-    check_tokenizer(folder, facts)
-    pieces = pieces_of(folder, facts)
-    special = special_tokens_of(folder, facts, pieces)
+    facts, pieces, special = load_tokenizer(folder, FAMILIES[family], check=True)
     weights = read_weights(folder)
-    kernel, bias = (weights[name] for name in HEAD)
     layer = load_layer(
         folder, config, pieces.id_of(facts.pad), weights,
         dtype=dtype, preset={"name": folder.name},
@@ -112,8 +109,8 @@ def load_hugging_face(
         encoder=Encoder(layer, subwords), **{**sizes, **options}
     )
     model = ExtractiveReader(encoder=layer, dtype=dtype)
-    model.answer_module.scores.kernel.assign(kernel.T)
-    model.answer_module.scores.bias.assign(bias)
+    for weight in _head(model):
+        weight.variable.assign(weight.from_file(weights[weight.name]))
     predictor: Predictor[SpanAnswer] = Predictor(model, preprocessor)
     if calibration := read_optional_json(folder / CALIBRATION):
         predictor.calibration = Calibration.from_json(calibration)
@@ -193,11 +190,7 @@ def save_hugging_face(predictor: Predictor[SpanAnswer], folder: str | PathLike[s
     files |= tokenizer_files(subwords, FAMILIES[layer.family], f"{name}Tokenizer")
     if predictor.calibration is not None:
         files[CALIBRATION] = json.dumps(predictor.calibration.to_json(), indent=2) + "\n"
-    head = model.answer_module.scores
-    arrays = weights_of_encoder(layer) | {
-        HEAD[0]: np.ascontiguousarray(ops.convert_to_numpy(head.kernel).T),
-        HEAD[1]: ops.convert_to_numpy(head.bias),
-    }
+    arrays = weights_of_encoder(layer) | {w.name: w.to_file() for w in _head(model)}
     arrays = {name: np.ascontiguousarray(array, np.float32) for name, array in arrays.items()}
     path = check_target(folder, _is_written)
     with new_folder(path, sum(array.nbytes for array in arrays.values())) as part:
@@ -209,3 +202,16 @@ def save_hugging_face(predictor: Predictor[SpanAnswer], folder: str | PathLike[s
 
 def _is_written(path: Path) -> bool:
     return is_hugging_face(path) and manifest_of(path) is not None
+
+
+def _head(model: ExtractiveReader) -> list[Weight]:
+    """Returns the variables between the encoder and the scores, with their names in the file."""
+    module = model.answer_module
+    head = module.prediction_head
+    if head is None:
+        return [*dense_weights("qa_outputs", module.scores)]
+    return [
+        *dense_weights("head.dense", head.dense),
+        *norm_weights("head.norm", head.norm),
+        *dense_weights("classifier", module.scores),
+    ]

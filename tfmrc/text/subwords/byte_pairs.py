@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,12 @@ import tensorflow as tf
 
 from tfmrc.text import code_points as cp
 from tfmrc.text.lines import read_lines, write_lines
+from tfmrc.text.subwords.merges import Merges
+from tfmrc.text.subwords.normalized_text import normalized_text
+from tfmrc.text.subwords.normalizers import normalizers_of
 from tfmrc.text.subwords.pieces import Pieces
 from tfmrc.text.subwords.special_tokens import SpecialTokens
-from tfmrc.text.subwords.text_pieces import TextPieces, Words, cut_words
+from tfmrc.text.subwords.text_pieces import TextPieces, cut_words
 from tfmrc.text.typing import TensorLike
 
 VOCABULARY_FILE = "vocab.json"
@@ -29,16 +33,19 @@ class BytePairs(Pieces):
     measured from the package `tokenizers` (`tools/code_points.py`).
 
     A word is a sequence of bytes. The neighbouring pair with the lowest merge rank is merged until
-    no known pair remains. All words are merged in parallel, one pair per word and step. A lookup
-    table in the graph maps two ids to the rank of their merge.
+    no known pair remains.
 
     Args:
         vocabulary: dict from piece to id. Pieces are written in GPT-2's printable form of bytes.
         merges: iterable of str. Pairs of pieces `"a b"`, by rank.
         unknown: str. Piece of a byte that is not in the vocabulary. Default: `"<unk>"`.
+        normalizer: dict or None. The value in `tokenizer.json`. Default: None.
+        trim_offsets: bool. Whether offsets leave out the spaces at both ends of a piece, as those
+            of RoBERTa do. Default: True.
 
     Raises:
         KeyError: If a merge is not in the vocabulary.
+        ValueError: If the normalizer is not supported.
 
     Example:
         >>> from tfmrc.text.subwords.byte_pairs import BytePairs
@@ -52,20 +59,25 @@ class BytePairs(Pieces):
     kind = "byte_pairs"
 
     def __init__(
-        self, vocabulary: Mapping[str, int], merges: Iterable[str], unknown: str = "<unk>"
+        self,
+        vocabulary: Mapping[str, int],
+        merges: Iterable[str],
+        unknown: str = "<unk>",
+        normalizer: Mapping[str, Any] | None = None,
+        trim_offsets: bool = True,
     ):
         super().__init__(vocabulary, 1 + max(vocabulary.values()))
         self.merges = tuple(m for m in merges if m and not m.startswith("#version:"))
         self.unknown = unknown
+        self.trim_offsets = trim_offsets
+        self.keeps_spaces = not trim_offsets
+        # As text, because a module would wrap its dicts and lists.
+        self._normalizer = json.dumps(normalizer)
+        self._steps = tuple(normalizers_of(normalizer))
         other = self._ids.get(unknown, 0)
         self._byte_ids = np.array([self._ids.get(c, other) for c in byte_characters()], np.int32)
-        keys, merged = [], []
-        for merge in self.merges:
-            left, _, right = merge.partition(" ")
-            keys.append(self._ids[left] * self._size + self._ids[right])
-            merged.append(self._ids[left + right])
-        self._merged = np.array(merged or [0], np.int32)
-        self._no_rank = len(keys)
+        self._merges = Merges(self._ids, self.merges)
+        self._ranks = self._merges.ranks  # which the module tracks
         classes = np.zeros(cp.NUM_CODES, np.int32)
         classes[cp.having("letters")] = LETTER
         classes[cp.having("numbers")] = NUMBER
@@ -81,13 +93,6 @@ class BytePairs(Pieces):
             self._trailing[index] = len(piece) - len(piece.rstrip(space))
         if unknown in self._ids:  # which stands for one byte
             self._sizes[self._ids[unknown]] = 1
-        with tf.init_scope():
-            self._ranks = tf.lookup.StaticHashTable(
-                tf.lookup.KeyValueTensorInitializer(
-                    tf.constant(keys or [-2], tf.int64), tf.range(max(len(keys), 1), dtype=tf.int64)
-                ),
-                default_value=self._no_rank,
-            )
 
     def cut(self, words: TensorLike, spaced: TensorLike) -> tf.RaggedTensor:
         texts = tf.strings.join([tf.where(spaced, " ", ""), tf.convert_to_tensor(words, tf.string)])
@@ -101,42 +106,26 @@ class BytePairs(Pieces):
         letters = tf.strings.bytes_split(strings)  # ragged [U, ..]
         codes = tf.reshape(tf.io.decode_raw(letters.values, tf.uint8), [-1])
         ids = letters.with_values(tf.gather(self._byte_ids, tf.cast(codes, tf.int32)))
-        pieces = tf.RaggedTensor.from_tensor(self._merge(ids.to_tensor(-1)), padding=-1)
-        # The last byte of a piece: the sum of sizes up to it, less those of earlier strings.
-        sizes = tf.gather(self._sizes, pieces.values)
-        ends = tf.cumsum(sizes)
-        before = tf.gather(tf.pad(ends, [[1, 0]]), pieces.row_starts())  # [U]
-        ends -= tf.gather(before, pieces.value_rowids())
-        return pieces, pieces.with_values(ends - sizes), pieces.with_values(ends)
+        return self._merges.pieces(ids, self._sizes)
 
     def tokenize(self, texts: TensorLike, special_tokens: SpecialTokens) -> TextPieces:
         """Returns the subwords of whole texts.
 
-        The offsets of a piece leave out its spaces at both ends, and cover whole characters, even
-        if it has only some of their bytes.
+        The offsets of a piece cover whole characters, even if it has only some of their bytes.
         """
         text = cp.CodePoints.of(texts)
-        special = special_tokens.find(text)
-        points, source, row = special.stand_ins(text)  # [M]
-        is_special = tf.gather(special.first, source)
-        begins = self._word_begins(points, row, is_special)
-        first = tf.cast(tf.where(begins)[:, 0], tf.int32)  # [V]
-        last = tf.pad(first, [[0, 1]], constant_values=tf.size(points))[1:] - 1
-        words = Words(
-            first,
-            last,
-            begins=tf.gather(special.begins, source),
-            ends=tf.gather(special.ends, source),
-            special=tf.gather(special.ids, tf.gather(source, first)),
+        given = normalized_text(text, special_tokens, self._steps).with_stand_ins()  # [K]
+        words = given.words(
+            self._word_begins(given.points, given.part, given.inside), self.trim_offsets
         )
-        return self._trimmed(cut_words(text, points, words, self._cut))
+        pieces = cut_words(text, given.points, words, self._cut)
+        return self._trimmed(pieces) if self.trim_offsets else pieces
 
-    def _word_begins(self, points: tf.Tensor, row: tf.Tensor, is_special: tf.Tensor) -> tf.Tensor:
-        """Returns True at the first character of each word, bool `[M]`."""
+    def _word_begins(self, points: tf.Tensor, part: tf.Tensor, is_special: tf.Tensor) -> tf.Tensor:
+        """Returns True at the first character of each word, bool `[K]`."""
         kind = tf.where(is_special, -1, self._classes.lookup(points))
         # Parts of a text between special tokens are separate texts.
-        edge = row != cp.neighbours(row, -1, -1)
-        edge |= is_special | cp.neighbours(is_special, -1)
+        edge = part != cp.neighbours(part, -1, -1)
         previous = tf.where(edge, -1, cp.neighbours(kind, -1, -1))
         following = tf.where(cp.neighbours(edge, 1, True), -1, cp.neighbours(kind, 1, -1))
         begins = edge | (kind != previous)
@@ -174,49 +163,12 @@ class BytePairs(Pieces):
         """The ids of the pieces."""
         return dict(self._ids)
 
-    def _merge(self, ids: tf.Tensor) -> tf.Tensor:
-        """Merges pairs in int32 `[U, L]`, padded with -1, until no known pair remains.
-
-        Two ids are packed into one key of the table of ranks, `left * size + right`: with 6 ids
-        the pair (1, 2) has the key 8. With the merge `o w` at rank 0, `[o, w, l, -1]` becomes
-        `[ow, l, -1, -1]` in one step: what follows the pair moves up by one column.
-        """
-        positions = tf.range(tf.shape(ids)[1])  # [L]
-
-        def best_pair(ids):
-            left, right = ids[:, :-1], ids[:, 1:]  # [U, L - 1]
-            key = tf.cast(left, tf.int64) * self._size + tf.cast(right, tf.int64)
-            rank = self._ranks.lookup(
-                tf.where(right >= 0, key, tf.constant(-1, tf.int64))
-            )  # [U, L-1]
-            # One additional column, so that argmin is defined for words of one byte.
-            rank = tf.pad(rank, [[0, 0], [0, 1]], constant_values=self._no_rank)
-            return tf.argmin(rank, axis=1, output_type=tf.int32), tf.reduce_min(rank, axis=1)
-
-        def step(ids, best, rank):
-            known = (rank < self._no_rank)[:, None]  # [U, 1]
-            merged = tf.gather(self._merged, tf.minimum(rank, len(self._merged) - 1))[:, None]
-            best = best[:, None]
-            shift = tf.cast(known & (positions > best), tf.int32)
-            padded = tf.pad(ids, [[0, 0], [0, 1]], constant_values=-1)
-            moved = tf.gather(padded, positions + shift, batch_dims=1)
-            ids = tf.where(known & (positions == best), merged, moved)
-            return (ids, *best_pair(ids))
-
-        start = (ids, *best_pair(ids))
-        return tf.while_loop(
-            lambda ids, best, rank: tf.reduce_any(rank < self._no_rank),
-            step,
-            start,
-            shape_invariants=(
-                tf.TensorShape([None, None]),
-                tf.TensorShape([None]),
-                tf.TensorShape([None]),
-            ),
-        )[0]
-
     def get_config(self) -> dict[str, Any]:
-        return {"unknown": self.unknown}
+        return {
+            "unknown": self.unknown,
+            "normalizer": json.loads(self._normalizer),
+            "trim_offsets": self.trim_offsets,
+        }
 
     def save_assets(self, folder: Path) -> None:
         text = json.dumps(self.vocabulary, ensure_ascii=False)
@@ -229,7 +181,7 @@ class BytePairs(Pieces):
         return cls(vocabulary, read_lines(folder / MERGES_FILE), **config)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.vocabulary, tuple(self.merges), self.unknown)
+        return partial(type(self), **self.get_config()), (self.vocabulary, tuple(self.merges))
 
 
 def byte_characters() -> list[str]:

@@ -1,5 +1,6 @@
 """The normalizers of `tokenizer.json`, as the package `tokenizers` computes them."""
 
+import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
@@ -85,6 +86,8 @@ def _replace(part: Mapping[str, Any]) -> Normalizer:
     overlaps = any(text[-size:] == text[:size] for size in range(1, len(text)))
     if len(content) == 1 and pattern.get("Regex") in (SPACES, LINES):
         return Runs(pattern["Regex"], content)
+    if len(content) == len(text) == 1:
+        return cp.Replacements({ord(text): content})
     if len(content) != 1 or len(text) < 2 or (overlaps and not repeated):
         _refuse(part)
     return Literal(text, content)
@@ -161,28 +164,87 @@ class Literal:
 
 
 class Composition:
-    """NFC of texts in which it replaces single characters; others are refused."""
+    """NFC: composes characters with the marks that follow them.
+
+    Refused are texts with marks that Unicode would reorder, or compose over another mark.
+    """
 
     def __init__(self) -> None:
-        nfc = cp.tables()["nfc"]
+        nfc, decompositions = cp.tables()["nfc"], cp.tables()["decompositions"]
         self._replacements = cp.Replacements(nfc)
-        composing = np.zeros(cp.NUM_CODES, bool)
-        for code, text in cp.tables()["decompositions"].items():
-            if code not in nfc:
-                composing[ord(text[-1])] = True
-        ordered = cp.member([*cp.tables()["marks"], *cp.tables()["combining"]])
-        ordered[[code for code, text in nfc.items() if ordered[ord(text[-1])]]] = True
-        self._kinds = cp.CodePointTable(ordered.astype(np.int32) + 2 * composing)
+        # The order of marks, which is stable; of those that the package `tokenizers` knows.
+        known = cp.member([*cp.tables()["marks"], *cp.tables()["combining"]])
+        order = np.zeros(cp.NUM_CODES, np.int32)
+        for code in np.flatnonzero(known).tolist():
+            order[code] = unicodedata.combining(chr(code))
+        first, last = order.copy(), order.copy()
+        for code, text in decompositions.items():
+            first[code], last[code] = order[ord(text[0])], order[ord(text[-1])]
+        self._first, self._last = cp.CodePointTable(first), cp.CodePointTable(last)
+        pairs = {}
+        for code in decompositions.keys() - nfc.keys():
+            if len(pair := _canonical_pair(code)) == 2:
+                pairs[pair[0] * cp.NUM_CODES + pair[1]] = code
+        self._keys = np.array(sorted(pairs), np.int64)
+        self._composed = np.array([pairs[key] for key in self._keys.tolist()], np.int32)
+        follows = np.zeros(cp.NUM_CODES, bool)
+        follows[self._keys % cp.NUM_CODES] = True
+        self._follows = cp.CodePointTable(follows)
 
     def __call__(self, characters: cp.Characters) -> cp.Characters:
-        kinds = self._kinds.lookup(characters.points)  # [M]
-        mark = kinds % 2 > 0
-        crossing = (kinds > 1) | (mark & cp.neighbours(mark, -1))
+        first = self._first.lookup(characters.points)  # [M]
+        disordered = (first > 0) & (self._before(characters) > first)
+        characters = self._replacements(self._checked(characters, disordered))
+        *fields, _ = tf.while_loop(
+            lambda points, source, text, found: tf.reduce_any(found),
+            lambda *fields: self._with_pairs(cp.Characters(*fields[:3]), fields[3]),
+            (*characters, self._pairs(characters)[0]),
+            shape_invariants=(tf.TensorShape([None]),) * 4,
+        )
+        characters = cp.Characters(*fields)
+        first = self._first.lookup(characters.points)
+        over = self._follows.lookup(characters.points) & (first > self._before(characters))
+        return self._checked(characters, over & (self._before(characters) > 0))
+
+    def _before(self, characters: cp.Characters) -> tf.Tensor:
+        """Returns the order of the mark before each character in its text; 0 for none, `[M]`."""
+        same = characters.text == cp.neighbours(characters.text, -1, -1)
+        return tf.where(same, cp.neighbours(self._last.lookup(characters.points), -1), 0)
+
+    def _pairs(self, characters: cp.Characters) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns which characters compose with the next one, bool `[M]`, and the results."""
+        points, text = characters.points, characters.text
+        second = cp.neighbours(points, 1)
+        possible = self._follows.lookup(second) & (text == cp.neighbours(text, 1, -1))
+        key = tf.cast(points, tf.int64) * cp.NUM_CODES + tf.cast(second, tf.int64)
+        place = tf.minimum(tf.searchsorted(self._keys, key), len(self._keys) - 1)
+        found = possible & (tf.gather(self._keys, place) == key)
+        return found & ~cp.neighbours(found, -1), tf.gather(self._composed, place)
+
+    def _with_pairs(
+        self, characters: cp.Characters, found: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor]:
+        points = tf.where(found, self._pairs(characters)[1], characters.points)
+        characters = characters._replace(points=points).select(~cp.neighbours(found, -1))
+        return *characters, self._pairs(characters)[0]
+
+    def _checked(self, characters: cp.Characters, crossing: tf.Tensor) -> cp.Characters:
         points = checked(
             characters.points,
             ~tf.reduce_any(crossing),
-            "Combining marks that NFC would compose or reorder are not supported by this "
-            "tokenizer; texts must be in NFC. Received: code points ",
+            "Combining marks that NFC would reorder, or compose over another mark, are not "
+            "supported by this tokenizer. Received: code points ",
             tf.boolean_mask(characters.points, crossing),
         )
-        return self._replacements(characters._replace(points=points))
+        return characters._replace(points=points)
+
+
+def _canonical_pair(code: int) -> list[int]:
+    """Returns the two characters of which Unicode composes one; others for other characters."""
+    syllable = code - 0xAC00
+    if not 0 <= syllable < 11172:
+        mapping = unicodedata.decomposition(chr(code))
+        return [] if mapping.startswith("<") else [int(part, 16) for part in mapping.split()]
+    if syllable % 28:
+        return [code - syllable % 28, 0x11A7 + syllable % 28]
+    return [0x1100 + syllable // 588, 0x1161 + syllable % 588 // 28]

@@ -22,6 +22,7 @@ class Pieces(Pickled, tf.Module):
 
     kind: ClassVar[str]
     first_is_spaced: ClassVar[bool] = False  # whether a space precedes the first word of a text
+    keeps_spaces: bool = False  # whether the characters of a piece include the space before it
 
     def __init__(self, ids: Mapping[str, int], size: int):
         super().__init__(name=self.kind)

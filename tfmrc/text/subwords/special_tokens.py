@@ -1,14 +1,15 @@
 """Special tokens of pretrained encoders that a text itself contains."""
 
-import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
 from tfmrc.text import code_points as cp
+from tfmrc.text.subwords.trie import Trie, reached
 
-_STAND_IN = ord("<")  # one word with one piece, whatever the vocabulary
+STAND_IN = ord("<")  # one word with one piece, whatever the vocabulary
 
 
 class SpecialMatches(NamedTuple):
@@ -38,7 +39,7 @@ class SpecialMatches(NamedTuple):
 
     def stand_ins(self, text: cp.CodePoints) -> cp.Characters:
         """Returns the characters of the texts, with one character in place of each token."""
-        points = tf.where(self.inside, _STAND_IN, text.points)
+        points = tf.where(self.inside, STAND_IN, text.points)
         characters = cp.Characters(points, tf.range(tf.size(points)), text.row)
         return characters.select(~self.inside | self.first)
 
@@ -51,10 +52,10 @@ class SpecialTokens:
 
     Args:
         tokens: iterable of dict. `content` (str), `id` (int), `lstrip` and `normalized` (bool,
-            False if missing). `UnigramPieces` finds a normalized token after normalization.
+            False if missing). A normalized token is found after normalization.
 
     Raises:
-        ValueError: If two tokens can overlap in a text.
+        ValueError: If a token is empty.
 
     Example:
         >>> from tfmrc.text.code_points import CodePoints
@@ -65,19 +66,20 @@ class SpecialTokens:
     """
 
     def __init__(self, tokens: Iterable[Mapping[str, Any]] = ()):
-        names: dict[str, Any] = {"content": "", "id": 0, "lstrip": False, "normalized": False}
+        names: dict[str, Any] = {
+            "content": "", "id": 0, "lstrip": False, "normalized": False, "special": True,
+        }  # fmt: skip
         self._tokens = [
-            {name: token.get(name) or default for name, default in names.items()}
+            {name: default if token.get(name) is None else token[name]
+             for name, default in names.items()}
             for token in tokens
-        ]
+        ]  # fmt: skip
         contents = [token["content"] for token in self._tokens]
-        for one, other in itertools.product(contents, contents):
-            shared = any(one[-n:] == other[:n] for n in range(1, min(len(one), len(other))))
-            if not one or shared or (one != other and one in other):
-                raise ValueError(
-                    "Special tokens that overlap are not supported. "
-                    f"Received: {one!r} and {other!r}"
-                )
+        if "" in contents:
+            raise ValueError(f"A special token must have characters. Received: {self._tokens}")
+        self._trie = Trie({content: number for number, content in enumerate(contents)})
+        columns = ([*map(len, contents)], *([t[n] for t in self._tokens] for n in ("id", "lstrip")))
+        self._widths, self._ids, self._lstrip = (np.array([*c, 0], np.int32) for c in columns)
 
     def get_config(self) -> list[dict[str, Any]]:
         """Returns the tokens."""
@@ -91,25 +93,49 @@ class SpecialTokens:
         return SpecialTokens(given), SpecialTokens(normalized)
 
     def find(self, text: cp.CodePoints) -> SpecialMatches:
-        """Returns the matches in the N code points of some strings."""
+        """Returns the matches in the N code points of some strings.
+
+        Of tokens that overlap, the first one counts, and the longest that begins there.
+        """
         size = tf.size(text.points)
-        ids = tf.fill([size], -1)
+        ids, depth = tf.fill([size], -1), tf.zeros([size + 1], tf.int32)
         begins = ends = tf.range(size)
-        depth = tf.zeros([size + 1], tf.int32)  # changes of the number of tokens around a character
-        for token in self._tokens:
-            width = len(token["content"])
-            match = cp.neighbours(text.row, width - 1, -1) == text.row  # [N]
-            for offset, character in enumerate(token["content"]):
-                match &= cp.neighbours(text.points, offset, -1) == ord(character)
-            inner = tf.cast(tf.where(match)[:, 0], tf.int32)  # [K], the matches
-            first = self._with_spaces(text, inner) if token["lstrip"] else inner
-            ones = tf.ones_like(inner)
-            ids = tf.tensor_scatter_nd_update(ids, first[:, None], ones * token["id"])
-            begins = tf.tensor_scatter_nd_update(begins, first[:, None], inner)
-            ends = tf.tensor_scatter_nd_update(ends, first[:, None], inner + width - 1)
-            depth = tf.tensor_scatter_nd_add(depth, first[:, None], ones)
-            depth = tf.tensor_scatter_nd_add(depth, inner[:, None] + width, -ones)
+        if not self._tokens:
+            return SpecialMatches(ids, depth[:-1] > 0, begins, ends)
+        token = self._longest(text)  # [N]
+        inner = cp.int32(tf.where(token >= 0)[:, 0])  # [K]
+        stops = inner + tf.gather(self._widths, tf.gather(token, inner))
+        chosen = reached(tf.searchsorted(inner, stops), tf.range(tf.minimum(tf.size(inner), 1)))
+        inner, stops = tf.boolean_mask(inner, chosen), tf.boolean_mask(stops, chosen)
+        token = tf.gather(token, inner)
+        # The spaces before a token, unless the token before has them.
+        first = tf.maximum(self._with_spaces(text, inner), tf.pad(stops, [[1, 0]])[:-1])
+        first = tf.where(tf.gather(self._lstrip, token) > 0, first, inner)
+        ids = tf.tensor_scatter_nd_update(ids, first[:, None], tf.gather(self._ids, token))
+        begins = tf.tensor_scatter_nd_update(begins, first[:, None], inner)
+        ends = tf.tensor_scatter_nd_update(ends, first[:, None], stops - 1)
+        # Changes of the number of tokens around a character.
+        depth = tf.tensor_scatter_nd_add(depth, first[:, None], tf.ones_like(inner))
+        depth = tf.tensor_scatter_nd_add(depth, stops[:, None], -tf.ones_like(inner))
         return SpecialMatches(ids, tf.cumsum(depth)[:-1] > 0, begins, ends)
+
+    def _longest(self, text: cp.CodePoints) -> tf.Tensor:
+        """Returns the number of the longest token that begins at each character, -1 for none."""
+        size = tf.size(text.points)
+        index = tf.range(size)
+
+        def step(length, node, best):
+            end = tf.minimum(index + length, size - 1)
+            inside = (index + length < size) & (tf.gather(text.row, end) == text.row)
+            child = self._trie.child(node, tf.gather(text.points, end))
+            node = tf.where(inside & ((node > 0) | (length == 0)), child, 0)
+            found = self._trie.number(node)
+            return length + 1, node, tf.where(found >= 0, found, best)
+
+        start = 0, tf.zeros([size], tf.int32), tf.fill([size], -1)
+        return tf.while_loop(
+            lambda length, node, _: (length == 0) | tf.reduce_any(node > 0), step, start
+        )[2]
 
     def _with_spaces(self, text: cp.CodePoints, positions: tf.Tensor) -> tf.Tensor:
         """Returns the start of the white space before each position, int32 `[K]`."""

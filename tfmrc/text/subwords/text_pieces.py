@@ -41,6 +41,7 @@ class Words(NamedTuple):
         begins, ends: int32 `[M]`, the first and the last character of the texts that each of the
             M characters comes from.
         special: int32 `[V]`, the id of a word that is a special token; -1 for others.
+        numbers: int32 `[V]`, ascending, equal for parts of the same word; None if each is a word.
     """
 
     first: tf.Tensor
@@ -48,6 +49,7 @@ class Words(NamedTuple):
     begins: tf.Tensor
     ends: tf.Tensor
     special: tf.Tensor
+    numbers: tf.Tensor | None = None
 
 
 def cut_words(text: CodePoints, points: tf.Tensor, words: Words, cut: Cut) -> TextPieces:
@@ -84,7 +86,8 @@ def cut_words(text: CodePoints, points: tf.Tensor, words: Words, cut: Cut) -> Te
     # The number of a word within its text: its own minus that of the text's first word.
     row_of_word = tf.gather(text.row, tf.gather(words.begins, words.first))  # [V]
     first_word = tf.searchsorted(row_of_word, tf.range(text.num_rows))  # [R]
-    number = word - tf.gather(first_word, row)
+    numbers = tf.range(tf.size(counts)) if words.numbers is None else words.numbers
+    number = tf.gather(numbers, word) - tf.gather(numbers, tf.gather(first_word, row))
     special, ids = tf.gather(words.special, word), tf.gather(pieces, index).values
     ids = tf.where(special >= 0, special, ids)
     starts, stops = tf.gather(text.index, first), tf.gather(text.index, last) + 1

@@ -11,6 +11,7 @@ import tensorflow as tf
 from tfmrc.text.layout import has_static_shapes, longest, parts_of_rows
 from tfmrc.text.pickling import Pickled
 from tfmrc.text.subwords.byte_pairs import BytePairs
+from tfmrc.text.subwords.character_pairs import CharacterPairs
 from tfmrc.text.subwords.pieces import Pieces
 from tfmrc.text.subwords.special_tokens import SpecialTokens
 from tfmrc.text.subwords.text_pieces import TextPieces
@@ -20,7 +21,7 @@ from tfmrc.text.typing import TensorLike
 
 CONFIG_FILE = "subwords.json"
 _KINDS: dict[str, type[Pieces]] = {
-    kind.kind: kind for kind in (WordPieces, BytePairs, UnigramPieces)
+    kind.kind: kind for kind in (WordPieces, BytePairs, CharacterPairs, UnigramPieces)
 }
 Tensors = dict[str, tf.Tensor]
 
@@ -73,7 +74,7 @@ class SubwordTokenizer(Pickled, tf.Module):
     passage in every window, is truncated to half of the positions, and belongs to the first window.
 
     Args:
-        pieces: `WordPieces`, `BytePairs` or `UnigramPieces`.
+        pieces: `WordPieces`, `BytePairs`, `CharacterPairs` or `UnigramPieces`.
         cls_id: int. Id of the first subword of a sequence.
         sep_id: int. Id of the subword that ends a text.
         pad_id: int. Id of padding.

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
+from tfmrc.text.subwords.trie import Trie, reached
+
 UNKNOWN_PENALTY = 10.0
-CODES = 1 << 21  # more than there are code points
 
 
 class Unigram:
@@ -37,21 +38,8 @@ class Unigram:
         scores = np.array([score for _, score in vocabulary], np.float64)
         self._length = max(len(piece) for piece, _ in vocabulary)
         ids = {piece: index for index, (piece, _) in enumerate(vocabulary)}
-        # A trie: the nodes are the prefixes of pieces, and node 0 is the empty one. An edge is
-        # packed into one integer: that from node 3 by `a` (97) is `3 * 2 ** 21 + 97`.
-        nodes: dict[str, int] = {"": 0}
-        keys = []
-        for piece in ids:
-            for size in range(1, len(piece) + 1):
-                prefix = piece[:size]
-                if prefix not in nodes:
-                    nodes[prefix] = len(nodes)
-                    keys.append(nodes[prefix[:-1]] * CODES + ord(prefix[-1]))
-        order = np.argsort(keys)
+        self._trie = Trie(ids)
         with tf.init_scope():
-            self._keys = tf.constant([*np.array(keys)[order], np.iinfo(np.int64).max], tf.int64)
-            self._children = tf.constant([*(order + 1), 0], tf.int32)
-            self._pieces = tf.constant([ids.get(prefix, -1) for prefix in nodes], tf.int32)
             self._scores = tf.constant(scores)
             self._unknown_score = tf.constant(scores.min() - UNKNOWN_PENALTY)
 
@@ -69,7 +57,7 @@ class Unigram:
         codes, row = words.values, tf.cast(words.value_rowids(), tf.int32)
         lengths = tf.cast(words.row_lengths(), tf.int32)
         ending = self._ending(codes, row)  # [M, K]
-        ids = tf.gather(self._pieces, ending)  # -1 where the string is not a piece
+        ids = self._trie.number(ending)  # -1 where the string is not a piece
         scores = tf.gather(self._scores, tf.maximum(ids, 0))
         # A character without a piece is unknown. Pieces of one character are in the last column.
         unknown = tf.where(ids[:, -1:] < 0, self._unknown_score, scores[:, -1:])
@@ -78,30 +66,16 @@ class Unigram:
         ids = tf.where(ids >= 0, ids, self._unknown_id)
         sizes = self._best(scores, words.row_starts(), lengths)  # [M]
 
-        # === Back from the ends of words: after n rounds, over 2^n - 1 pieces ===
+        # === Back from the ends of words ===
         # `before` is the last character of the piece before the one that ends at a character; for
         # `b|ab|cc` it is [-, 0, 0, 2, 3], and the path from the last character is 4, 3, 2, 0.
         first = tf.cast(words.row_starts(), tf.int32)  # [U]
         starts = tf.range(tf.size(codes)) - sizes + 1
         is_first = starts == tf.gather(first, row)
-        nowhere = tf.size(codes)
-        before = tf.concat([tf.where(is_first, nowhere, starts - 1), [nowhere]], axis=0)
-        on_path = tf.scatter_nd(
-            (first + lengths - 1)[lengths > 0][:, None],
-            tf.ones_like(lengths[lengths > 0]),
-            tf.shape(before),
-        )
-
-        def step(before, on_path):
-            on_path = tf.tensor_scatter_nd_max(on_path, before[:, None], on_path)
-            return tf.gather(before, before), on_path
-
-        _, on_path = tf.while_loop(
-            lambda before, _: tf.reduce_any(before < nowhere), step, (before, on_path)
-        )
-        on_path = on_path[:-1]
+        before = tf.where(is_first, tf.size(codes), starts - 1)
+        on_path = reached(before, (first + lengths - 1)[lengths > 0])
         # The last and the first character of each piece, [P].
-        ends = tf.cast(tf.where(on_path > 0)[:, 0], tf.int32)
+        ends = tf.cast(tf.where(on_path)[:, 0], tf.int32)
         column = tf.shape(ids)[1] - tf.gather(sizes, ends)
         ids = tf.gather(tf.gather(ids, ends), column, batch_dims=1)
         begins, row = tf.gather(starts, ends), tf.gather(row, ends)
@@ -132,11 +106,7 @@ class Unigram:
             # From each character on: the node after `length + 1` characters.
             end = tf.minimum(index + length, size - 1)
             inside = (index + length < size) & (tf.gather(row, end) == row)
-            key = tf.cast(node, tf.int64) * CODES + tf.cast(tf.gather(codes, end), tf.int64)
-            found = tf.searchsorted(self._keys, key)
-            child = tf.where(
-                tf.gather(self._keys, found) == key, tf.gather(self._children, found), 0
-            )
+            child = self._trie.child(node, tf.gather(codes, end))
             node = tf.where(inside & ((node > 0) | (length == 0)), child, 0)
             columns.append(tf.pad(node, [[length, 0]])[:size])
         return tf.stack(columns[::-1], axis=1)

@@ -10,9 +10,10 @@ from typing import Any
 import tensorflow as tf
 
 from tfmrc.text import code_points as cp
+from tfmrc.text.subwords.normalized_text import NormalizedText, normalized_text
 from tfmrc.text.subwords.normalizers import normalizers_of
 from tfmrc.text.subwords.pieces import Pieces
-from tfmrc.text.subwords.special_tokens import SpecialMatches, SpecialTokens
+from tfmrc.text.subwords.special_tokens import SpecialTokens
 from tfmrc.text.subwords.text_pieces import TextPieces, Words, cut_words
 from tfmrc.text.subwords.unigram import Unigram
 from tfmrc.text.typing import TensorLike
@@ -20,7 +21,6 @@ from tfmrc.utils.optional import optional_import
 
 FILE_NAME = "unigram.json"
 SPACE, META_SPACE = ord(" "), ord("▁")
-INERT = 0x10FFFF  # stands for the characters of special tokens; no character, so no rule has it
 METASPACE = {"type": "Metaspace", "replacement": "▁"}
 Json = Mapping[str, Any]
 
@@ -131,51 +131,19 @@ class UnigramPieces(Pieces):
     ) -> TextPieces:
         """Returns the subwords of texts `[R]`; `spaced` `[R]`, whether a space precedes each."""
         text = cp.CodePoints.of(texts)
-        points, words = self._words(text, spaced, *self._normalized_text(text, special_tokens))
+        points, words = self._words(
+            text, spaced, normalized_text(text, special_tokens, self._steps)
+        )
         return cut_words(text, points, words, self._cut)
 
-    def _normalized_text(
-        self, text: cp.CodePoints, special_tokens: SpecialTokens
-    ) -> tuple[tf.Tensor, ...]:
-        """Normalizes what is between special tokens.
-
-        Returns:
-            Of M characters the code points, where they come from in the text, the number of their
-            part, the ids of special tokens (-1: none), int32 `[M]`, and whether they are in one,
-            bool `[M]`. Of `a<s>b` with the id 7 the parts are `[1, 2, 2, 2, 3]` and the ids
-            `[-1, 7, -1, -1, -1]`.
-        """
-        with tf.init_scope():
-            given, normalized = special_tokens.divided(self._normalized_string)
-        special = given.find(text)  # [N]
-        points = tf.where(special.inside, INERT, text.points)
-        part = tf.cumsum(cp.int32(_part_begins(text, special)))
-        points, source, part = self._normalized(
-            cp.Characters(points, tf.range(tf.size(points)), part)
-        )
-        # The tokens of normalized text; searchsorted gives the first character of a part.
-        index = tf.range(tf.size(part)) - tf.searchsorted(part, part)  # [M]
-        parts = cp.CodePoints(points, part, index, text.num_rows)
-        later = normalized.find(parts)
-        points = tf.where(later.inside, INERT, points)
-        ids = tf.maximum(tf.gather(special.ids, source), later.ids)
-        is_special = tf.gather(special.inside, source) | later.inside
-        return points, source, tf.cumsum(cp.int32(_part_begins(parts, later))), ids, is_special
-
     def _words(
-        self,
-        text: cp.CodePoints,
-        spaced: TensorLike | bool,
-        points: tf.Tensor,
-        source: tf.Tensor,
-        part: tf.Tensor,
-        ids: tf.Tensor,
-        is_special: tf.Tensor,
+        self, text: cp.CodePoints, spaced: TensorLike | bool, normalized: NormalizedText
     ) -> tuple[tf.Tensor, Words]:
         """Divides normalized texts into words; returns their code points `[M]` and the words.
 
         The text `"an owl"` becomes `▁an▁owl`, of which the first `▁` is new.
         """
+        points, source, _, _, part, ids, is_special = normalized
         white = cp.white_space_table().lookup(points) & self._splits
         part += tf.cumsum(cp.int32(white))
         points = tf.where(points == SPACE, META_SPACE, points)
@@ -208,16 +176,6 @@ class UnigramPieces(Pieces):
             for field in characters
         )
         return pieces, *map(pieces.with_values, offsets)
-
-    def _normalized(self, characters: cp.Characters) -> cp.Characters:
-        for step in self._steps:
-            characters = step(characters)
-        return characters
-
-    def _normalized_string(self, string: str) -> str:
-        text = cp.CodePoints.of([string])
-        characters = self._normalized(cp.Characters(text.points, text.index, text.row))
-        return "".join(map(chr, characters.points.numpy()))
 
     def components(self) -> dict[str, Any]:
         """Returns `vocabulary`, `unknown_id`, `normalizer` and `pre_tokenizer`."""
@@ -253,9 +211,3 @@ def _rules(pre_tokenizer: Json) -> tuple[bool, bool]:
             f"Received: {str(pre_tokenizer)[:300]}"
         )
     return types[0] == "WhitespaceSplit", scheme == "always"
-
-
-def _part_begins(text: cp.CodePoints, special: SpecialMatches) -> tf.Tensor:
-    """Returns True at the first character of a text, a special token or what follows one, [N]."""
-    edge = special.inside != cp.neighbours(special.inside, -1)
-    return (text.index == 0) | special.first | edge

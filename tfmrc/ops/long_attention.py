@@ -120,6 +120,8 @@ def attend_by_parts(queries, keys, values, bias, scale, training=False):
 
     if isinstance(count, int):
         return by_parts() if count > 1 else at_once(queries)
+    if training:  # TensorFlow has no gradient of `attend` in a loop in a condition
+        return by_parts()
     return ops.cond(count > 1, by_parts, lambda: at_once(queries))
 
 

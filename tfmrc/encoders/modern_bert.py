@@ -170,22 +170,26 @@ class ModernBertBackbone(Layer):
         )
         self.embeddings_dropout = Dropout(dropout, name="embeddings_dropout", **options)
         kinds = (global_base, None), (local_base, local_attention // 2)
+        kind_of = [kinds[number % global_every > 0] for number in range(num_layers)]
         self.transformer_layers = [
             ModernBertLayer(
                 num_heads,
                 intermediate_dim,
-                *kinds[number % global_every > 0],
+                base,
+                reach,
                 normalize_first=number > 0,
                 dropout=dropout,
                 norm_bias=norm_bias,
                 name=f"transformer_layer_{number}",
                 **options,
             )
-            for number in range(num_layers)
+            for number, (base, reach) in enumerate(kind_of)
         ]
         # The names of variables do not begin with the name of this layer, as KerasHub's.
         self.token_embedding.build((None, None))
-        for layer in (self.embeddings_layer_norm, *self.transformer_layers, self.final_norm):
+        for norm in (self.embeddings_layer_norm, self.final_norm):
+            norm.build((None, hidden_dim))
+        for layer in self.transformer_layers:
             layer.build((None, hidden_dim))
         self.built = True
 

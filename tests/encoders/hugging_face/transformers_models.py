@@ -99,7 +99,7 @@ def make(folder, texts, charsmap, *kinds):
         config = getattr(transformers, f"{name}Config")(**sizes)
         model = getattr(transformers, f"{name}ForQuestionAnswering")(config).eval()
         for name, parameter in model.named_parameters():
-            deviation = 2.0 if name.startswith(("qa_outputs", "classifier")) else 0.3
+            deviation = {"qa_outputs": 2.0, "classifier": 0.5}.get(name.split(".")[0], 0.3)
             scale = "norm" in name.lower() and name.endswith("weight")
             torch.nn.init.normal_(parameter, mean=float(scale), std=deviation)
         model.save_pretrained(folder / kind)

@@ -160,7 +160,7 @@ def encoder_config(
                 f"Received: pad_token_id={config['pad_token_id']!r}"
             )
         sizes["max_sequence_length"] -= _RESERVED_POSITIONS
-    activation = stated.get(_ACTIVATION.get(family), stated["hidden_act"])
+    activation = stated.get(_ACTIVATION.get(family, "hidden_act")) or stated["hidden_act"]
     epsilon = float(stated[_EPSILON.get(family, "layer_norm_eps")])
     return EncoderConfig(family, sizes, activation, epsilon)
 

@@ -185,9 +185,10 @@ def check_tokenizer(folder: Path, facts: Family) -> None:
         characters = bool((whole.get("model") or {}).get("byte_fallback"))
         if characters:
             _check(path, "normalizer", whole.get("normalizer"), REPLACE_SPACES)
-        parts = (SPLIT, CHARACTER_BPE) if characters else (BYTE_LEVEL, BPE)
-        for name, expected in zip(("pre_tokenizer", "model"), parts, strict=True):
-            _check(path, name, whole.get(name), expected)
+        _check(
+            path, "pre_tokenizer", whole.get("pre_tokenizer"), SPLIT if characters else BYTE_LEVEL
+        )
+        _check(path, "model", whole.get("model"), CHARACTER_BPE if characters else BPE)
     for token in whole.get("added_tokens") or ():
         _check(path, "added_tokens", token, _ADDED)
         if facts.pieces == WordPieces.kind:

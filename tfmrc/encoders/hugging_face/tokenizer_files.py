@@ -118,8 +118,8 @@ def _byte_pairs(pieces: BytePairs, subwords: SubwordTokenizer, facts: Family) ->
             **BPE, "unk_token": None, "vocab": pieces.vocabulary, "merges": list(pieces.merges),
         },
     }  # fmt: skip
+    stated: Json = {"tokenizer_class": "PreTrainedTokenizerFast", "mask_token": "[MASK]"}
     if not pieces.trim_offsets:
-        stated = {"tokenizer_class": "PreTrainedTokenizerFast", "mask_token": "[MASK]"}
         return _Components(whole, stated, {})
     stated = {
         "add_prefix_space": False, "bos_token": facts.cls, "eos_token": facts.sep,

@@ -86,6 +86,15 @@ def test_alternatives_do_not_overlap(path):
     assert len(answer(path, reader, num_alternatives=1).alternatives) == 1
 
 
+@pytest.mark.parametrize(
+    "question, text", [("Did Dr. Holt see it at the mill?", "noon"), ("Which eagle?", "eagle")]
+)
+def test_a_span_of_a_passage_that_fits_better_comes_first(path, question, text):
+    found = answer(path, Reader("eagle", "noon"), f"{question} It slept.")
+    assert (found.text, found.is_confident) == (text, text == "eagle")
+    assert {found.text, *(other.text for other in found.alternatives)} == {"eagle", "noon"}
+
+
 @pytest.mark.parametrize("reader, question", [(Reader(""), "Which owl?"), (None, "Which llama?")])
 def test_no_answer_is_said(path, reader, question):
     found = answer(path, reader, question)

@@ -45,22 +45,22 @@ def run(options: Namespace) -> None:
                 f"{options.model} answers questions and does not ask any. "
                 "Use a model that asks (MaxoutPointerQG, DAANet)."
             )
-        if options.documents is not None:
+        if options.answer is not None and options.documents is None:
+            best = predictor.ask(passage=options.passage, answer=options.answer, **search)
+            questions = [best, *best.alternatives]
+        elif not hasattr(predictor, "generate_from_passage"):
+            raise ValueError(
+                f"{type(predictor).__name__} does not find answers to ask about; name one by "
+                "--answer."
+            )
+        elif options.documents is None:
+            (questions,) = predictor.generate_from_passage([options.passage], **search)
+        else:
             from tfmrc import experiments
 
             with show_progress():
                 experiments.ask_documents(predictor, options.documents, options.output, **search)
             return
-        if options.answer is not None:
-            best = predictor.ask(passage=options.passage, answer=options.answer, **search)
-            questions = [best, *best.alternatives]
-        elif hasattr(predictor, "generate_from_passage"):
-            (questions,) = predictor.generate_from_passage([options.passage], **search)
-        else:
-            raise ValueError(
-                f"{type(predictor).__name__} does not find answers to ask about; name one by "
-                "--answer."
-            )
     if options.json:
         print_json([question.to_json() for question in questions])
     else:

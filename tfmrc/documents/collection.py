@@ -67,16 +67,15 @@ class DocumentCollection:
     def search(self, question: str, k: int = NUM_PASSAGES) -> list[Passage]:
         """Returns the k different passages that fit a question best, with their scores.
 
-        Of an index with vectors they are found by words and by vectors (`vectors.join`).
+        A score is BM25 as a share of the best passage's; in an index with vectors, twice the
+        cosine is added.
 
         Raises:
             ValueError: If `k` is not positive, or the index is damaged.
         """
         check_whole_numbers(1, k=k)
-        if not self.store.dense:
-            return self.store.search(question, k)
         depth = max(k, DEPTH)
-        near = self.store.nearest(encode([question])[0], depth)
+        near = self.store.nearest(encode([question])[0], depth) if self.store.dense else []
         return join(self.store.search(question, depth), near, k)
 
     def document_text(self, name: str) -> str:
@@ -119,7 +118,7 @@ class DocumentCollection:
         if not passages:
             return DocumentAnswer("", is_confident=False)
         kind = getattr(self.predictor, "options_class", None)
-        if kind in (ReaderOptions, SpanOptions) and num_alternatives:
+        if kind in (ReaderOptions, SpanOptions):
             options = {"num_return_sequences": CANDIDATES} | options
         texts = [passage.text for passage in passages]
         result = self.predictor.answer(question=question, passages=texts, style=style, **options)

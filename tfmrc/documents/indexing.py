@@ -23,22 +23,6 @@ LARGEST = 100_000_000  # bytes of a file
 SHOWN = 8  # endings of files of other forms that a report names
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How a file is read, which its version tells.
-
-    Attributes:
-        passage_length: int. Largest number of subwords of a passage.
-        dense: bool. Whether passages get vectors.
-    """
-
-    passage_length: int
-    dense: bool
-
-    def __str__(self) -> str:
-        return f"{READING}-{self.passage_length}{'-dense' * self.dense}"
-
-
 @dataclass
 class IndexReport:
     """What a call of `index` did.
@@ -122,7 +106,7 @@ def index(
     files = dict(_files(root, report, Path(user_path(to)).absolute()))
     with closing(open_store(to, folder=root.resolve())) as store:
         known = store.versions()
-        reading = Reading(passage_length, dense or store.dense)
+        dense = dense or store.dense
         if known and not files:
             raise ValueError(
                 f"{folder} has no file that can be read; {to} keeps its {len(known):,} documents. "
@@ -132,7 +116,7 @@ def index(
             store.remove(name)
             report.removed += 1
         for name in counted(sorted(files), f"reading {folder}", "files"):
-            _update(store, name, files[name], known.get(name), reading, report)
+            _update(store, name, files[name], known.get(name), passage_length, dense, report)
         report.documents = len(store.versions())
     return report
 
@@ -167,13 +151,14 @@ def _update(
     name: str,
     path: Path,
     known: str | None,
-    reading: Reading,
+    passage_length: int,
+    dense: bool,
     report: IndexReport,
 ) -> None:
     """Stores a file if it has changed; one that cannot be read leaves the index."""
     try:
         info = path.stat()
-        version = f"{reading}-{stamp(info)}"
+        version = f"{READING}-{passage_length}{'-dense' * dense}-{stamp(info)}"
         if version == known:
             return
         if not stat.S_ISREG(info.st_mode):
@@ -190,8 +175,7 @@ def _update(
         if known is not None:
             store.remove(name)
         return
-    passages = list(split_document(document, name, reading.passage_length))
+    passages = list(split_document(document, name, passage_length))
     texts = [" ".join((*passage.heading, passage.text)) for passage in passages]
-    vectors = encode(texts) if reading.dense else None
-    store.put(name, version, document, passages, vectors)
+    store.put(name, version, document, passages, encode(texts) if dense else None)
     report.read += 1

@@ -16,7 +16,7 @@ from tfmrc.utils.files import user_path
 from tfmrc.utils.optional import optional_import
 
 SUFFIX = ".lance"
-VERSION = "1"
+VERSION = b"1"
 DIM = 384  # of MiniLM's vectors
 TOGETHER = 4096  # rows that are written at once
 DOCUMENT = "number = -1"  # the row of a document, beside those of its passages
@@ -58,28 +58,11 @@ class LanceDBStore:
         except ValueError as error:
             if folder is None:
                 raise no_index(path) from error
-            self._table = self._created(database, name, str(folder))
-        about = {key.decode(): value.decode() for key, value in self._schema.metadata.items()}
-        self._folder = about.get("folder", "")
-        check_index(path, about.get("version") == VERSION, self._folder, folder)
-
-    @staticmethod
-    def _created(database: Any, name: str, folder: str) -> Any:
-        import pyarrow as pa
-        from lancedb.index import FTS
-
-        columns = {"document": "string", "number": "int32", "version": "string"}
-        columns |= {"content": "binary", "text": "string", "place": "string"}
-        fields = [pa.field(key, pa.type_for_alias(kind)) for key, kind in columns.items()]
-        fields.append(pa.field("vector", pa.list_(pa.float16(), DIM)))
-        about = {"version": VERSION, "folder": folder}
-        table = database.create_table(name, schema=pa.schema(fields, metadata=about))
-        table.create_index("text", config=FTS(stem=True, remove_stop_words=False))
-        return table
-
-    @cached_property
-    def _schema(self) -> Any:
-        return self._table.schema
+            self._table = _created(database, name, str(folder))
+        self._schema = self._table.schema
+        about = self._schema.metadata or {}
+        self._folder = about.get(b"folder", b"").decode()
+        check_index(path, about.get(b"version") == VERSION, self._folder, folder)
 
     @cached_property
     def dense(self) -> bool:
@@ -89,10 +72,8 @@ class LanceDBStore:
     def versions(self) -> Mapping[str, str]:
         """Returns the version of each document by its name."""
         self._flush()
-        return {
-            row["document"]: row["version"]
-            for row in self._rows(DOCUMENT, PLACED[:1] + ["version"])
-        }
+        rows = self._rows(DOCUMENT, ["document", "version"])
+        return {row["document"]: row["version"] for row in rows}
 
     def put(
         self,
@@ -187,6 +168,20 @@ class LanceDBStore:
         found = self._table.search().where(condition).select(list(columns))
         rows: list[dict[str, Any]] = found.limit(limit).to_list()
         return rows
+
+
+def _created(database: Any, name: str, folder: str) -> Any:
+    """Returns a new table: a row for each passage, and one for each document."""
+    import pyarrow as pa
+    from lancedb.index import FTS
+
+    fields = [(key, pa.string()) for key in ("document", "version", "text", "place")]
+    fields += [("number", pa.int32()), ("content", pa.binary())]
+    fields += [("vector", pa.list_(pa.float16(), DIM))]
+    about = {"version": VERSION, "folder": folder}
+    table = database.create_table(name, schema=pa.schema(fields, metadata=about))
+    table.create_index("text", config=FTS(stem=True, remove_stop_words=False))
+    return table
 
 
 def _is(name: str) -> str:

@@ -63,7 +63,7 @@ def _encoder() -> tuple[Any, int]:
 
 
 def join(lexical: Sequence[Passage], near: Sequence[Passage], k: int) -> list[Passage]:
-    """Returns the k best passages of both kinds: by BM25, as a share of the best, and by cosine.
+    """Returns the k best passages: by BM25, as a share of the best, plus twice the cosine.
 
     Args:
         lexical: sequence of `Passage`. The best ones, with BM25 scores.

@@ -2,18 +2,19 @@
 
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
 from tfmrc.data import Example, RecordError
 from tfmrc.data.formats.detect import has_questions
-from tfmrc.documents import DocumentCollection, load as load_documents
+from tfmrc.documents import load as load_documents
 from tfmrc.evaluation import Prediction
 from tfmrc.experiments.answering import WINDOW, Asked, Predicts, predictions_of, write_answers
 from tfmrc.experiments.loaded import Loaded, open_model
 from tfmrc.experiments.steps.tables import ask_table, predict_table
-from tfmrc.experiments.tables.reading import Reading, Rows, read_questions, without_passages
+from tfmrc.experiments.tables.reading import Reading, read_questions, without_passages
 from tfmrc.experiments.tables.writing import SHEETS, new_table
 from tfmrc.predictors.results.result import best_guess
 from tfmrc.utils.pipes import print_json, print_text
@@ -89,44 +90,28 @@ def predict(
         account.print(Path(questions).name)
         return account.errors
     rows, account = read_questions(questions, labels="none", usual=usual, **reading)
-    if documents is None:
-        _answer(model, None, rows, task, target, form, sort)
-    else:
-        with load_documents(documents, model.predictor) as collection:
-            _answer(model, collection, rows, task, target, form, sort)
-    account.print(Path(questions).name)
-    return account.errors
-
-
-def _answer(
-    model: Loaded,
-    collection: DocumentCollection | None,
-    rows: Rows,
-    task: str | None,
-    target: Path | None,
-    form: Form | None,
-    sort: bool,
-) -> None:
-    """Answers the questions of rows, into a file or on standard output."""
     task = model.predictor.task(task).name
     read = partial(rows.mapped, Asked.of(model.predictor, task))
-    answerer: Predicts = model.predictor if collection is None else collection
-    if target is None:
-        _print(answerer, model, read(), task, form)
-        return
-    is_table = target.suffix in SHEETS
-    lines = target.with_name(f"{target.name}.jsonl") if is_table else target
-    write_answers(
-        answerer,
-        read,
-        lines,
-        task=task,
-        options=model.options,
-        batch_size=model.batch_size,
-        model=model.digest if collection is None else f"{model.digest} {collection.digest}",
-    )
-    if is_table:
-        predict_table(rows, read(), lines, target, sort, collection)
+    found = nullcontext() if documents is None else load_documents(documents, model.predictor)
+    with found as collection:
+        answerer: Predicts = collection or model.predictor
+        if target is None:
+            _print(answerer, model, read(), task, form)
+        else:
+            lines = target.with_name(f"{target.name}.jsonl") if is_table else target
+            write_answers(
+                answerer,
+                read,
+                lines,
+                task=task,
+                options=model.options,
+                batch_size=model.batch_size,
+                model=" ".join([model.digest, *([collection.digest] if collection else [])]),
+            )
+            if is_table:
+                predict_table(rows, read(), lines, target, sort, collection)
+    account.print(Path(questions).name)
+    return account.errors
 
 
 def _target(output: Path, questions: Path, is_table: bool) -> Path:

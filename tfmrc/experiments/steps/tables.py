@@ -140,14 +140,9 @@ def ask_documents(
         **options: Options of the asker.
 
     Raises:
-        ValueError: If the model does not find answers, or the table exists.
+        ValueError: If the table exists.
     """
     target = None if output is None else new_table(output)
-    if not hasattr(asker, "generate_from_passage"):
-        raise ValueError(
-            f"{type(asker).__name__} does not find answers to ask about, which questions about "
-            "documents need. Use a model that does (MaxoutPointerQG)."
-        )
     with load_documents(documents, reader) as collection:
         passages = list({each.text: each for each in collection.store.passages()}.values())
         asking = asker.generate_from_passage([each.text for each in passages], **options)

@@ -33,7 +33,8 @@ from tfmrc import documents
 from tfmrc.data import Example, read_squad
 
 DEPTHS = (1, 5, 10)
-WORDS, PER_PASSAGE, PER_FILE = 50_000, 60, 10_000
+WORDS, COMMON = 50_000, 100  # and those that no question has
+PER_PASSAGE, PER_FILE = 60, 10_000
 QUESTIONS, PER_QUESTION = 100, 6
 
 
@@ -211,7 +212,7 @@ def measure_passages(options: argparse.Namespace) -> None:
     seconds = []
     with documents.load(options.to) as collection:
         for _ in range(QUESTIONS):
-            question = " ".join(made_words(generator, PER_QUESTION))
+            question = " ".join(made_words(generator, PER_QUESTION, COMMON))
             start = time.perf_counter()
             collection.search(question)
             seconds.append(time.perf_counter() - start)
@@ -228,11 +229,11 @@ def made_texts(generator: np.random.Generator, count: int) -> list[str]:
     ]
 
 
-def made_words(generator: np.random.Generator, count: int) -> list[str]:
-    """Returns words of letters whose number is drawn by Zipf's law."""
+def made_words(generator: np.random.Generator, count: int, least: int = 0) -> list[str]:
+    """Returns words of letters whose number, from `least`, is drawn by Zipf's law."""
     letters = "abcdefghijklmnopqrst"
     numbers = generator.zipf(1.2, 2 * count + 100) - 1
-    numbers = numbers[numbers < WORDS][:count]
+    numbers = numbers[(least <= numbers) & (numbers < WORDS)][:count]
     return ["".join(letters[number // 20**place % 20] for place in range(4)) for number in numbers]
 
 

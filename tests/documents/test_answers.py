@@ -79,11 +79,12 @@ def test_an_answer_that_is_not_confident_is_a_guess(path):
 
 def test_alternatives_do_not_overlap(path):
     reader = Reader("owl flew", "flew at noon", "owl", "noon", "eagle", "two", "at n")
-    found = answer(path, reader)
+    question = "Which owl flew at the mill?"
+    found = answer(path, reader, question)
     assert [other.text for other in found.alternatives] == ["noon", "eagle", "two"]
     assert [other.document for other in found.alternatives] == ["owls.md"] + ["eagle.pdf"] * 2
     assert "  or: eagle (0.50; eagle.pdf, page 1, characters 3-8)" in found.describe()
-    assert len(answer(path, reader, num_alternatives=1).alternatives) == 1
+    assert len(answer(path, reader, question, num_alternatives=1).alternatives) == 1
 
 
 @pytest.mark.parametrize(

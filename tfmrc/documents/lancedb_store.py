@@ -1,10 +1,11 @@
 """An index of passages as a table of LanceDB, in a folder or in object storage."""
 
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import cached_property
+from itertools import pairwise
+from operator import itemgetter
 from os import PathLike, fspath
 from typing import Any
 
@@ -84,11 +85,14 @@ class LanceDBStore:
         vectors: np.ndarray | None = None,
     ) -> None:
         """Stores a document and its passages in place of earlier ones, all or nothing."""
-        content = zlib.compress(document.text.encode())
-        rows: list[dict[str, Any]] = [{"number": -1, "version": version, "content": content}]
+        # Each row has the text up to the next passage: Lance fails where one value is very large.
+        cuts = [0, *(passage.start for passage in passages), len(document.text)]
+        parts = [document.text[begin:end] for begin, end in pairwise(cuts)]
+        rows: list[dict[str, Any]] = [{"number": -1, "version": version, "content": parts[0]}]
         for number, passage in enumerate(passages):
             text = "\n".join((*passage.heading, passage.text))
             rows.append({"number": number, "text": text, "place": place_of(passage)})
+            rows[-1]["content"] = parts[number + 1]
             if vectors is not None:
                 rows[-1]["vector"] = vectors[number].astype(np.float16)
         self._pending[name] = rows
@@ -140,7 +144,10 @@ class LanceDBStore:
         Raises:
             KeyError: If there is no such document.
         """
-        return zlib.decompress(self._document(name)["content"]).decode()
+        rows = sorted(self._rows(_is(name), ["number", "content"]), key=itemgetter("number"))
+        if not rows:
+            raise KeyError(name)
+        return "".join(row["content"] for row in rows)
 
     def document_source(self, name: str) -> tuple[str, str]:
         """Returns the folder of a document's file, and the version that was stored.
@@ -148,19 +155,13 @@ class LanceDBStore:
         Raises:
             KeyError: If there is no such document.
         """
-        return self._folder, self._document(name)["version"]
+        return self._folder, self.versions()[name]
 
     def close(self) -> None:
         """Ends the use of the table; one that was written is compacted and indexed."""
         self._flush()
         if self._writes:
             self._table.optimize()
-
-    def _document(self, name: str) -> dict[str, Any]:
-        rows = self._rows(f"{DOCUMENT} AND {_is(name)}", ["content", "version"], 1)
-        if not rows:
-            raise KeyError(name)
-        return rows[0]
 
     def _rows(
         self, condition: str, columns: Sequence[str], limit: int | None = None
@@ -175,9 +176,9 @@ def _created(database: Any, name: str, folder: str) -> Any:
     import pyarrow as pa
     from lancedb.index import FTS
 
-    fields = [(key, pa.string()) for key in ("document", "version", "text", "place")]
-    fields += [("number", pa.int32()), ("content", pa.binary())]
-    fields += [("vector", pa.list_(pa.float16(), DIM))]
+    texts = ("document", "version", "content", "text", "place")
+    fields = [(key, pa.string()) for key in texts]
+    fields += [("number", pa.int32()), ("vector", pa.list_(pa.float16(), DIM))]
     about = {"version": VERSION, "folder": folder}
     table = database.create_table(name, schema=pa.schema(fields, metadata=about))
     table.create_index("text", config=FTS(stem=True, remove_stop_words=False))

@@ -62,7 +62,7 @@ class Answer:
 
     Attributes:
         answer: `Quotation` or None. The answer; None if no answer is confident.
-        others: list of `Quotation`. Less certain candidates, the most probable first.
+        others: list of `Quotation`. Less certain candidates, the best first.
     """
 
     answer: Quotation | None

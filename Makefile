@@ -20,8 +20,8 @@ export MALLOC_ARENA_MAX ?= 2
 .PHONY: help environment environment-dev demo demo-long demo-masque test coverage slow fuzz attacks mutants lint format equations tables lock audit clean
 
 help:
-	@echo "make demo         answer, fine-tune a reader on a part of SQuAD, score it, export it, answer"
-	@echo "make demo-long    the same reader on all of the part, and one without a pretrained encoder"
+	@echo "make demo         the ready models answer and ask; one is fine-tuned, scored, exported, served"
+	@echo "make demo-long    readers trained on the shipped part of SQuAD, with and without an encoder"
 	@echo "make demo-masque  train Masque on a made-up corpus, score it, export it, answer in two styles"
 	@echo "make test         lint, then all tests but the slow ones (WORKERS=2; TESTS=tests/ops: a part)"
 	@echo "make coverage     the tests again, with the share of lines and branches that they run"
@@ -44,11 +44,7 @@ environment-dev:
 	@tools/environment.sh requirements-dev.lock
 
 demo: environment
-	$(PY) -m tfmrc.cli answer --question "Who flew over the mill?" --passage "At dusk an owl flew over the mill."
-	$(PY) -m tfmrc.cli train squad_demo
-	$(PY) -m tfmrc.cli evaluate runs/squad_demo
-	$(PY) -m tfmrc.cli export runs/squad_demo --to savedmodels/squad_demo/1 --overwrite
-	$(PY) recipes/squad_demo/ask.py savedmodels/squad_demo/1 runs/squad_demo
+	$(PY) -m recipes.demo.main
 
 demo-long: environment
 	$(PY) -m tfmrc.cli train squad_demo/long

@@ -98,7 +98,7 @@ fi
 say "Installing what $LOCK names (TensorFlow is most of it: some minutes with a slow network)."
 rm -f .venv/installed-*
 pip=".venv/bin/python -m pip --disable-pip-version-check"
-if ! $pip install --require-hashes --no-deps --retries 5 --timeout 60 -r "$LOCK"; then
+if ! $pip install -qq --require-hashes --no-deps --retries 5 --timeout 60 -r "$LOCK"; then
     free=$(free_mb .)
     tmp_free=$(free_mb "${TMPDIR:-/tmp}")
     if [ "${free:-9999}" -lt 1024 ] || [ "${tmp_free:-9999}" -lt 1024 ]; then

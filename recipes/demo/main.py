@@ -11,6 +11,7 @@ from typing import Any
 
 import tfmrc
 from tfmrc import data, experiments
+from tfmrc.cli.program import import_tensorflow
 from tfmrc.data import load_small_squad
 
 WIDTH = 96
@@ -74,6 +75,7 @@ def served(export: Path) -> Iterable[str]:
 
 def main() -> None:
     """Runs all parts."""
+    import_tensorflow()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--run", type=Path, default=Path("runs/demo"))
     parser.add_argument("--export", type=Path, default=Path("savedmodels/demo/1"))

@@ -6,7 +6,6 @@ from contextlib import redirect_stdout
 
 import pytest
 
-from recipes.squad_demo import ask
 from tests.running import eagerly
 from tfmrc import cli
 from tfmrc.data import load_small_squad
@@ -47,7 +46,7 @@ RUN, EXPORT = "runs/squad_demo", "savedmodels/squad_demo/1"
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory, backbone):
-    """The folder in which the commands of `make demo` have run, with small models."""
+    """The folder in which the commands of the recipe have run, with small models."""
     folder = tmp_path_factory.mktemp("demo")
     encoder = f"encoder={{preset: {backbone}, length: 64, overlap: 16, trainable_layers: 1}}"
     with eagerly(), pytest.MonkeyPatch.context() as patch:
@@ -66,16 +65,6 @@ def in_demo(demo, monkeypatch):
     monkeypatch.chdir(demo)
 
 
-def test_the_program_asks_all_questions_and_names_the_next_commands(in_demo, capfd):
-    ask.main([EXPORT, RUN])
-    printed = capfd.readouterr().out
-    assert "4 test questions" in printed
-    assert all(label in printed for label in ask.SYSTEMS.values())
-    assert printed.count("  Answer     ") == printed.count("  People     ") == len(ask.QUESTIONS)
-    commands = [line for line in printed.splitlines() if "tfmrc answer" in line]
-    assert [line.split()[2] for line in commands] == [EXPORT, RUN]
-
-
 def test_the_run_and_its_export_answer_alike(in_demo, capfd):
     told = []
     for folder in (RUN, EXPORT):
@@ -88,12 +77,6 @@ def test_the_run_and_its_export_answer_alike(in_demo, capfd):
 
 
 # === Parts ===
-
-
-def test_the_questions_are_about_one_held_out_paragraph():
-    examples = ask.asked()
-    assert [example.id for example in examples] == list(ask.QUESTIONS)
-    assert len({example.passages for example in examples}) == 1
 
 
 def test_nothing_of_the_questions_and_hardly_anything_of_the_paragraphs_is_cut():

@@ -110,7 +110,7 @@ def start_of(model: keras.Model, folder: Path) -> dict[str, np.ndarray]:
     encoder = encoders.from_preset("minilm")
     model.encoder.set_weights(encoder.layer.get_weights())
     if (embedding := getattr(model, "word_embedding", None)) is not None:
-        words = Vocabulary.load(folder / ASSETS / "vocabulary.txt", model.num_oov_buckets)
+        words = Vocabulary.load(folder / ASSETS / "vocabulary.txt", model.arguments.num_oov_buckets)
         encoders.set_vectors(embedding, words, encoder.word_vectors(words.words[NUM_SPECIAL:]))
     return {weight.path: weight.numpy() for weight in model.weights}
 

@@ -8,6 +8,7 @@ from tfmrc.encoders.hugging_face.folder import SCALE
 from tfmrc.predictors.ready.shipped import LEFT, RIGHT, ROWS
 
 SMALL = 64  # a matrix of fewer rows or columns is never a product
+UNUSED = "pooled_dense"  # a part of the encoder that no model reads
 CHANGED = 0.2  # up to this share of changed rows, those alone are written
 
 
@@ -31,7 +32,9 @@ def difference_of(
     result: dict[str, np.ndarray] = {}
     factors = {}
     for path, before in start.items():
-        change = as_matrix((trained[path] - before).astype("float32"))
+        if UNUSED in path:
+            continue
+        change = as_matrix(trained[path] - before)
         changed = np.flatnonzero(change.any(axis=1)) if change.ndim == 2 else np.arange(1)
         if not change.any():
             continue

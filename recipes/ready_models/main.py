@@ -31,6 +31,7 @@ from tfmrc.predictors.ready.shipped import (
     DIFFERENCE,
     FILES,
     READY,
+    SPANS,
     WORD_PIECES,
     start_of,
 )
@@ -41,7 +42,7 @@ RECIPES = {name: Path(__file__).with_name(f"{name.removeprefix('ready-')}.yaml")
 BYTES = {READY: 4_000_000}  # of the difference between the encoders; others: OTHERS
 OTHERS = 3_000_000
 UNANSWERABLE = 0.13  # share of such questions on which probabilities are calibrated, as in SQuAD
-CALIBRATED = 2_000  # questions
+CALIBRATED = 800  # questions that models which write answer
 
 
 def train(name: str, prepared: Path, work: Path) -> Path:
@@ -74,7 +75,7 @@ def write(name: str, run: Path, data: Path) -> None:
     """
     predictor = tfmrc.load(run)
     predictor.default_options = experiments.read_settings(RECIPES[name]).evaluation.options
-    trained = {weight.path: weight.numpy() for weight in predictor.model.weights}
+    trained = {weight.path: weight.numpy().astype("float32") for weight in predictor.model.weights}
     with tempfile.TemporaryDirectory() as temporary:
         folder = predictor.save(Path(temporary, name))
         for part in (WEIGHTS, METRICS, "manifest.json"):
@@ -93,13 +94,10 @@ def write(name: str, run: Path, data: Path) -> None:
         shutil.copytree(folder, FILES / name)
 
 
-def held_out(prepared: Path, name: str) -> list[Example]:
-    """Returns the questions that a model is not trained on."""
-    settings = experiments.read_settings(RECIPES[name])
-    lines = (prepared / str(settings.split.ids) / "validation.txt").read_text(encoding="utf-8")
-    ids = {*lines.split("\n")}
-    file = prepared / str(settings.sources[0].train)
-    return [example for example in read_examples(file) if example.id in ids]
+def held_out(prepared: Path) -> list[Example]:
+    """Returns the questions that no model is trained on."""
+    ids = {*(prepared / "ids" / "validation.txt").read_text(encoding="utf-8").split("\n")}
+    return [example for example in read_examples(prepared / "train.jsonl") if example.id in ids]
 
 
 def mixed(examples: list[Example], share: float) -> list[Example]:
@@ -118,7 +116,9 @@ def calibrate(name: str, prepared: Path) -> None:
     """
     (FILES / name / CALIBRATION).unlink(missing_ok=True)
     predictor = tfmrc.load(name)
-    examples = held_out(prepared, READY)
+    examples = held_out(prepared)
+    if name not in SPANS:
+        examples = draw_by_id([(e.id, e) for e in examples], CALIBRATED)
     print(predictor.calibrate(mixed(examples, UNANSWERABLE), precision=None).markdown())
     balanced = mixed(examples, 0.5)
     known = {e.id: e.answers.get("span", ()) for e in balanced}

@@ -7,6 +7,7 @@ the encoder a product of two narrow ones, all else whole, matrices in int8.
 import os
 import shutil
 from collections.abc import Mapping
+from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import keras
 import numpy as np
 
 from tfmrc.ops.ids import NUM_SPECIAL
-from tfmrc.utils.files import sha256_of, user_path
+from tfmrc.utils.files import user_path
 
 READY = "ready"
 FILES = Path(__file__).with_name("files")
@@ -47,7 +48,8 @@ def ready_folder(name: str = READY) -> Path:
     from tfmrc.storage.parts import is_saved_predictor
 
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "tfmrc")
-    folder = cache / f"{tfmrc.__version__}-{sha256_of(FILES / name / CARD)[:12]}" / name
+    small = b"".join(path.read_bytes() for path in sorted((FILES / name).rglob("*.json")))
+    folder = cache / f"{tfmrc.__version__}-{sha256(small).hexdigest()[:12]}" / name
     if not is_saved_predictor(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_name(f".making-{name}.lock")):

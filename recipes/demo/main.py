@@ -21,7 +21,7 @@ PARAGRAPH = "56de4c324396321400ee27ac"  # a question about it, in the part of SQ
 QUESTIONS = (
     "Who commissioned the Tapestry?",
     "What is the most famous work of Norman art?",
-    "Where did the people who made it come from?",
+    "What kind of needlework was used in the creation of the Bayeux Tapestry?",
     "How long is the Tapestry in metres?",  # the paragraph does not say
 )
 ABOUT_THE_HANDBOOK = (

@@ -329,7 +329,7 @@ def test_a_file_is_opened_at_its_page_or_saved(browser, librarian, library):
         with page.expect_popup() as popup:  # with the key, which a link cannot send
             link.click()
         assert popup.value.url.startswith("blob:") and popup.value.url.endswith("#page=2")
-    with asked(browser, librarian, "Of what owl?") as page:
+    with asked(browser, librarian, "Which owl has a title?") as page:
         with page.expect_download() as saved:
             page.locator("#output > p > a").click()
         assert saved.value.path().read_bytes() == (library / "pages" / "notes.md").read_bytes()

@@ -23,7 +23,7 @@ from tfmrc.predictors.results.result import Result
 from tfmrc.serving.lane import Arrays
 from tfmrc.serving.service import Call, Service
 
-AROUND = 500  # characters of a document before and after an answer
+AROUND = 400  # characters of a document before and after an answer
 PDF = ".pdf"
 HEADERS = {"cache-control": "private, no-cache", "cross-origin-resource-policy": "same-origin"}
 
@@ -124,12 +124,16 @@ class ServedDocuments:
         values = (value, *value.get("alternatives", ()))
         for each, part in zip((answer, *answer.alternatives), values, strict=True):
             if each.document:
-                text, first = self._store.document_text(each.document), max(0, each.start - AROUND)
-                last = each.end + AROUND
-                part["place"] = each.place
-                part["before"] = "…" * (first > 0) + text[first : each.start]
-                part["quotation"] = text[each.start : each.end]
-                part["after"] = text[each.end : last] + "…" * (last < len(text))
+                text = self._store.document_text(each.document)
+                first, last = max(0, each.start - AROUND), min(len(text), each.end + AROUND)
+                before, after = text[first : each.start], text[each.end : last]
+                if first > 0:  # no part of a word
+                    before = "… " + before.partition(" ")[2]
+                if last < len(text):
+                    after = after.rpartition(" ")[0] + " …"
+                quotation = text[each.start : each.end]
+                part |= {"place": each.place, "before": before, "quotation": quotation}
+                part["after"] = after
             if each.sentence:
                 part["marked_sentence"] = each.marked_sentence
         return value

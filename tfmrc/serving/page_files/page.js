@@ -420,7 +420,7 @@ function pictureOf(answer, isOpen) {
 // Returns a link to the file. A link sends no key: with one, the file is fetched.
 function linkTo(answer, page) {
   const path = `v1/documents/file?${new URLSearchParams({ name: answer.document })}`;
-  const textContent = `${page ? "Open" : "Save"} ${answer.document}`;
+  const textContent = page ? `Open ${answer.document}, page ${answer.page}` : `Save ${answer.document}`;
   const link = make("a", { href: path + page, target: "_blank", rel: "noopener", textContent });
   link.addEventListener("click", async (event) => {
     if (!$("key").value) return;

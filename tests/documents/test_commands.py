@@ -2,6 +2,7 @@
 
 import csv
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 import tfmrc
 from tests import fresh_python
 from tests.running import eagerly
-from tfmrc import cli, documents, encoders, experiments, models, preprocessing
+from tfmrc import cli, documents, encoders, models, preprocessing
+from tfmrc.cli import asking
 from tfmrc.data import read_table
 from tfmrc.predictors import GeneratedText, Result
 
@@ -111,10 +113,12 @@ class Answerer:
             yield Result("elk" if word == "An" else word, is_confident=word != "flew.")
 
 
-def test_questions_about_documents_are_a_table_to_train_on(folder, capsys):
+def test_questions_about_documents_are_a_table_to_train_on(folder, capsys, monkeypatch):
+    monkeypatch.setattr(asking, "loaded", lambda *_: nullcontext((Asker(), {})))
+    monkeypatch.setattr("tfmrc.predictors.load.load", lambda name: {"ready": Answerer()}[name])
     (folder / "copy.md").write_text("# Eagles\n\nAn owl flew.")
     documents.index(folder, "owls.index")
-    experiments.ask_documents(Asker(), "owls.index", "q.csv", reader=Answerer())
+    assert cli.main(["ask", "x", "--documents", "owls.index", "--output", "q.csv"]) == 0
     assert "3 questions about 1 passages; kept: 1," in capsys.readouterr().err
     [row] = rows_of("q.csv")
     assert (row["document"], row["heading"]) == ("owls.md", "Owls")

@@ -90,7 +90,7 @@ def test_scores_of_transformers_before_and_after_saving(kind, tmp_path):
     saved = reader.save_hugging_face(tmp_path / "saved")
     pad = reader.preprocessor.subwords.pad_id
     generator = np.random.default_rng(0)
-    for length, real in ((20, 13), (150, 100), (700, 431), (3000, 2222), (8000, 7001)):
+    for length, real in ((20, 13), (700, 431), (8000, 7001)):
         ids = generator.integers(300, 600, (2, length))
         ids[1, real:] = pad
         mask = ids != pad
@@ -99,7 +99,7 @@ def test_scores_of_transformers_before_and_after_saving(kind, tmp_path):
         result = np.array(reader.model.scores({"encoder_ids": ids, "segment_ids": 0 * ids}))
         alone = {"encoder_ids": ids[1:, :real], "segment_ids": 0 * ids[1:, :real]}
         np.testing.assert_allclose(reader.model.scores(alone)[0], result[1, :real], atol=1e-4)
-        for folder in (tmp_path / kind, saved) if length == 150 else (tmp_path / kind,):
+        for folder in (tmp_path / kind, saved) if length == 700 else (tmp_path / kind,):
             out = tmp_path / "out.npz"
             transformers_process.run(cases.PROGRAM, "scores", folder, tmp_path / "in.npz", out)
             with np.load(out) as archive:

@@ -15,7 +15,8 @@ SPLIT = p.Sequence([p.WhitespaceSplit(), p.Metaspace()])
 SPACES = n.Replace(Regex(" {2,}"), " ")
 QUOTES = [n.Replace("``", '"'), n.Replace("''", '"')]
 PLAIN = [n.NFKD(), n.StripAccents(), n.Lowercase()]
-KINDS = ("XLMRoberta", "DebertaV2", "Albert")
+KINDS = ("XLMRoberta", "Camembert", "DebertaV2", "Albert")
+UNUSED = ["<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED", "<s>", "</s>"]
 
 
 def tokenizer(kind, texts, charsmap, size=900):
@@ -26,12 +27,13 @@ def tokenizer(kind, texts, charsmap, size=900):
     precompiled = n.Precompiled(charsmap)
     special, normalizer, words = {
         "XLMRoberta": (["<s>", "<pad>", "</s>", "<unk>"], [precompiled, SPACES], SPLIT),
+        "Camembert": (UNUSED, [precompiled, SPACES], SPLIT),
         "DebertaV2": (["[PAD]", "[CLS]", "[SEP]", "[UNK]"], [n.Strip(), precompiled, SPACES],
                       p.Sequence([p.Metaspace()])),
         "Albert": (["<pad>", "<unk>", "[CLS]", "[SEP]"], [*QUOTES, *PLAIN, precompiled, SPACES],
                    SPLIT),
     }[kind]  # fmt: skip
-    xlm, deberta = kind == "XLMRoberta", kind == "DebertaV2"
+    xlm, deberta = kind in ("XLMRoberta", "Camembert"), kind == "DebertaV2"
     cls, sep = ("<s>", "</s>") if xlm else ("[CLS]", "[SEP]")
     result = Tokenizer(models.Unigram())
     result.normalizer, result.pre_tokenizer = n.Sequence(normalizer), words

@@ -6,7 +6,7 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 from tfmrc.encoders.backbone import BackboneEncoder
-from tfmrc.encoders.hugging_face.families import FAMILIES
+from tfmrc.encoders.hugging_face.families import FAMILIES, OF_ROBERTA
 
 _TRANSFORMER = {
     "vocabulary_size": "vocab_size", "num_layers": "num_hidden_layers",
@@ -27,6 +27,7 @@ _SIZES = {
     },
     "roberta": _TRANSFORMER,
     "xlm_roberta": _TRANSFORMER,
+    "camembert": _TRANSFORMER,
     "albert": _TRANSFORMER | _SEGMENTS | {
         "embedding_dim": "embedding_size", "num_groups": "num_hidden_groups",
         "num_inner_repetitions": "inner_group_num",
@@ -61,8 +62,8 @@ _REQUIRED: dict[str, dict[str, Any]] = {
         "conv_kernel_size": 0,
     },
     "modern_bert": {
-        "attention_bias": False, "mlp_bias": False, "attention_dropout": 0.0,
-        "classifier_bias": False, "classifier_activation": "gelu",
+        "attention_bias": False, "mlp_bias": False, "classifier_bias": False,
+        "classifier_activation": "gelu",
     },
 }  # fmt: skip
 # Those that transformers has other defaults of.
@@ -76,7 +77,6 @@ _STATED = {
 _ACTIVATION = {"distil_bert": "activation", "modern_bert": "hidden_activation"}
 _EPSILON = {"modern_bert": "norm_eps"}
 _RESERVED_POSITIONS = 2  # rows of RoBERTa's positions before the first one: padding_idx + 1
-_POSITIONED_AFTER_PADDING = ("roberta", "xlm_roberta")
 
 
 class EncoderConfig(NamedTuple):
@@ -153,7 +153,7 @@ def encoder_config(
     if missing:
         raise ValueError(f"{path} must state `{missing[0]}`. Received: {', '.join(config)}")
     sizes = {ours: stated[theirs] for ours, theirs in _SIZES[family].items()}
-    if family in _POSITIONED_AFTER_PADDING:
+    if family in OF_ROBERTA:
         if config.get("pad_token_id", 1) != _RESERVED_POSITIONS - 1:
             raise ValueError(
                 "The padding of RoBERTa has the id 1, after which its positions are counted. "
@@ -216,7 +216,7 @@ def config_of_encoder(layer: BackboneEncoder) -> dict[str, Any]:
     if family != "distil_bert":
         name = _EPSILON.get(family, "layer_norm_eps")
         config[name] = layer.epsilon or _DEFAULT_EPSILON.get(family, 1e-12)
-    if family in _POSITIONED_AFTER_PADDING:
+    if family in OF_ROBERTA:
         config["max_position_embeddings"] += _RESERVED_POSITIONS
         config["type_vocab_size"] = 1
     if family == "deberta_v3":
@@ -228,5 +228,5 @@ def config_of_encoder(layer: BackboneEncoder) -> dict[str, Any]:
 # KerasHub's, where an encoder states none.
 _DEFAULT_ACTIVATION = {family: "gelu_new" for family in ("bert", "electra", "albert")}
 _DEFAULT_EPSILON = {
-    "roberta": 1e-5, "xlm_roberta": 1e-5, "deberta_v3": 1e-7, "modern_bert": 1e-5
+    **dict.fromkeys(OF_ROBERTA, 1e-5), "deberta_v3": 1e-7, "modern_bert": 1e-5,
 }  # fmt: skip

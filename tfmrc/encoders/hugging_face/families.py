@@ -41,6 +41,8 @@ _BERT = ("word_pieces", "[CLS]", "[SEP]", "[PAD]")
 _ROBERTA = ("<s>", "</s>", "<pad>", 2, False)
 _PIECES = ("unigram", "[CLS]", "[SEP]")
 
+OF_ROBERTA = ("roberta", "xlm_roberta", "camembert")  # positions are counted after the padding
+
 FAMILIES = {
     "bert": Family("Bert", "Bert", "bert", "bert", *_BERT),
     "distil_bert": Family("DistilBert", "DistilBert", "distilbert", "distilbert", *_BERT, 1, False),
@@ -51,6 +53,8 @@ FAMILIES = {
     "xlm_roberta": Family(
         "XLMRoberta", "XLMRoberta", "xlm-roberta", "roberta", "unigram", *_ROBERTA
     ),
+    # After XLM-RoBERTa, whose backbone class is its own too.
+    "camembert": Family("XLMRoberta", "Camembert", "camembert", "roberta", "unigram", *_ROBERTA),
     "albert": Family("Albert", "Albert", "albert", "albert", *_PIECES, "<pad>"),
     "deberta_v3": Family(
         "DebertaV3", "DebertaV2", "deberta-v2", "deberta", *_PIECES, "[PAD]", segments=False

@@ -83,7 +83,7 @@ def pieces_of(folder: Path, facts: Family) -> Pieces:
         parts = {name: tokenizer.get(name) for name in ("normalizer", "pre_tokenizer")}
         return UnigramPieces(model["vocab"], model["unk_id"], **parts)
     for name in ("spiece.model", "spm.model", "sentencepiece.bpe.model"):
-        if (folder / name).is_file():
+        if (folder / name).is_file() and facts.model_type != "camembert":  # whose ids differ
             albert = facts.model_type == "albert"
             return UnigramPieces.from_sentencepiece(
                 (folder / name).read_bytes(),
@@ -165,8 +165,8 @@ def check_tokenizer(folder: Path, facts: Family) -> None:
     whole = read_optional_json(path)
     if facts.pieces == UnigramPieces.kind and not whole:
         raise ValueError(
-            "A reader of XLM-RoBERTa, ALBERT or DeBERTa needs tokenizer.json: a SentencePiece "
-            "model alone does not say how texts are divided. "
+            "A reader of XLM-RoBERTa, CamemBERT, ALBERT or DeBERTa needs tokenizer.json: a "
+            "SentencePiece model alone does not say how texts are divided. "
             f"Received: {facts.model_type!r} in {folder}"
         )
     if not whole:

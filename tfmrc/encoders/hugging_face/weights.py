@@ -12,7 +12,7 @@ import numpy as np
 from keras import ops
 
 from tfmrc.encoders.backbone import BackboneEncoder
-from tfmrc.encoders.hugging_face.families import FAMILIES
+from tfmrc.encoders.hugging_face.families import FAMILIES, OF_ROBERTA
 from tfmrc.encoders.keras_hub_backbone import Backbone
 
 _UNUSED = ("pooler.", "embeddings.position_ids", "embeddings.token_type_ids")
@@ -83,7 +83,7 @@ def dense_weights(name: str, layer: Any) -> Iterator[Weight]:
 
 def _embeddings(backbone: Backbone, family: str) -> Iterator[Weight]:
     yield Weight("embeddings.word_embeddings.weight", backbone.token_embedding.embeddings)
-    if family in ("distil_bert", "roberta", "xlm_roberta"):
+    if family in ("distil_bert", *OF_ROBERTA):
         positions = backbone.embeddings.position_embedding
     else:
         positions = getattr(backbone, "position_embedding", None)
@@ -214,7 +214,7 @@ def weights_of_encoder(layer: BackboneEncoder) -> dict[str, np.ndarray]:
     """Returns the weights of an encoder by their names in Hugging Face's files."""
     family, prefix = layer.family, f"{FAMILIES[layer.family].prefix}."
     arrays = {w.name: w.to_file() for w in encoder_weights(layer.backbone, family)}
-    if family in ("roberta", "xlm_roberta"):
+    if family in OF_ROBERTA:
         rows = arrays["embeddings.position_embeddings.weight"]
         reserved = np.zeros((2, rows.shape[1]), rows.dtype)
         arrays["embeddings.position_embeddings.weight"] = np.concatenate([reserved, rows])
@@ -237,7 +237,7 @@ def _without_segments(arrays: dict[str, np.ndarray], family: str) -> dict[str, n
     segments, positions = (
         f"embeddings.{name}_embeddings.weight" for name in ("token_type", "position")
     )
-    if family not in ("roberta", "xlm_roberta") or not {segments, positions} <= arrays.keys():
+    if family not in OF_ROBERTA or not {segments, positions} <= arrays.keys():
         return arrays
     arrays = dict(arrays)
     arrays[positions] = arrays[positions][2:] + arrays.pop(segments)[0]

@@ -60,10 +60,11 @@ def load_hugging_face(
     """Loads a model for question answering of Hugging Face as a predictor.
 
     The kinds are `BertForQuestionAnswering`, `DistilBertFor...`, `ElectraFor...`,
-    `RobertaFor...`, `XLMRobertaFor...`, `DebertaV2For...`, `AlbertFor...` and `ModernBertFor...`.
-    Ids, offsets and scores are those of transformers with the components in `tokenizer.json`; only
-    the space that ModernBERT's offsets begin with is not part of an answer. No code of the folder
-    is run. A folder with another arithmetic or tokenizer than the supported ones is refused.
+    `RobertaFor...`, `XLMRobertaFor...`, `CamembertFor...`, `DebertaV2For...`, `AlbertFor...` and
+    `ModernBertFor...`. Ids, offsets and scores are those of transformers with the components in
+    `tokenizer.json`; only the space that ModernBERT's offsets begin with is not part of an answer.
+    No code of the folder is run. A folder with another arithmetic or tokenizer than the supported
+    ones is refused.
 
     Args:
         folder: str or path. A folder with `config.json`, `model.safetensors` and the tokenizer's

@@ -2,8 +2,8 @@
 
 From an index of documents comes a table to train on: questions about each passage, without those
 that the ready reader answers otherwise.
-Without a model the ready asker asks (English). An export needs TensorFlow and no model code. The
-key of a server is read from the variable TFMRC_API_KEY.
+An export needs TensorFlow and no model code. The key of a server is read from the variable
+TFMRC_API_KEY.
 """
 
 import os
@@ -16,7 +16,7 @@ from tfmrc.utils.progress import show_progress
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    asking.add_model(parser, "questions", default="ready-qg")
+    asking.add_model(parser, "questions")
     sources = asking.add_passage(parser)
     sources.add_argument(
         "--documents",

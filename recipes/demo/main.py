@@ -21,8 +21,8 @@ PARAGRAPH = "56de4c324396321400ee27ac"  # a question about it, in the part of SQ
 QUESTIONS = (
     "Who commissioned the Tapestry?",
     "What is the most famous work of Norman art?",
-    "What kind of needlework was used in the creation of the Bayeux Tapestry?",
-    "How long is the Tapestry in metres?",  # the paragraph does not say
+    "What kind of work is the Bayeux Tapestry?",
+    "Who stole the Tapestry?",  # the paragraph does not say
 )
 ABOUT_THE_HANDBOOK = (
     "How many days of leave does a member of staff have in a year?",
@@ -67,7 +67,7 @@ def main() -> None:
     show("`ready` answers, or says that the paragraph does not", answers(paragraph))
     show("`ready` is fine-tuned on questions about a handbook, in about a minute", [])
     experiments.train(experiments.read_settings(RECIPE), HANDBOOK, options.run)
-    experiments.evaluate(options.run)
+    experiments.evaluate_run(options.run)
     tfmrc.load(options.run).export(options.export, overwrite=True)
     show("The fine-tuned reader, exported and served", served(options.export))
     show("Go on", [

@@ -22,7 +22,6 @@ ODD = [
     "e\u0301 the", "\r\nthe", "", "  ", "▁the ▁ game", "the\u200bgame\u00adx", "a''''b```c",
     "aaaaaaaaaaaaaaaaaaaaaaaaa", "☃☃the☃", "the [UNK][MASK] game", "각한국어 Σσς İ", "½ﷺ®™",
 ]  # fmt: skip
-NONE = SpecialTokens([])
 PIECES = [("<s>", 0.0), ("<unk>", 0.0), ("▁", -3.0), ("▁a", -2.0), ("a", -2.5), ("b", -2.5)]
 
 
@@ -110,7 +109,7 @@ def test_other_pre_tokenizers_are_refused():
 def test_marks_that_nfc_would_reorder_or_compose_over_another_are_refused(text):
     pieces = UnigramPieces(PIECES, 1, {"type": "NFC"})
     with pytest.raises(tf.errors.InvalidArgumentError, match="Combining marks that NFC"):
-        pieces.tokenize(["fine", text], NONE)
+        pieces.tokenize(["fine", text], SpecialTokens())
 
 
 def test_the_best_pieces_are_those_of_all_splits():
@@ -147,6 +146,6 @@ def test_words_and_saved_pieces(tmp_path):
 
 def test_one_endless_word():
     tokenize = tf.function(UnigramPieces(PIECES, 1).tokenize, autograph=False)
-    pieces = tokenize(["a" * 9_000 + "☃" * 9_000], NONE)
+    pieces = tokenize(["a" * 9_000 + "☃" * 9_000], SpecialTokens())
     assert pieces.ids.to_list() == [[3, *[4] * 8_999, 1]]
     assert pieces.ends.to_list()[0][-2:] == [9_000, 18_000]

@@ -241,7 +241,8 @@ def main() -> None:
                 rows += answerer_row(name, folder, dev)
             if kind == "askers" and name in ASKERS:
                 rows.append(asker_row(name, dev))
-        tables[kind] = {"columns": columns, "rows": sorted(rows)}
+        if rows:
+            tables[kind] = {"columns": columns, "rows": sorted(rows)}
     path.write_text(json.dumps(tables, indent=1) + "\n", encoding="utf-8")
 
 

@@ -51,7 +51,6 @@ def test_every_answer_is_in_the_text_of_its_page(path, rows):
 
 def test_the_ready_reader_answers(path, without_graphs):
     questions = {
-        "How many people fit into the blue room?": ("24", "equipment.pdf", "Rooms"),
         "Who gives the briefing for the van?": ("Femi Castellan", "equipment.pdf", "The van"),
         "How many seats has the lecture hall?": ("140", "equipment.pdf", "Rooms"),
     }

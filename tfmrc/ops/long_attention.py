@@ -95,7 +95,8 @@ def attend_by_parts(queries, keys, values, bias, scale, training=False):
         >>> from tfmrc.ops.long_attention import attend_by_parts
         >>> x = np.zeros((1, 1, 2, 1), "float32")
         >>> values = np.array([[[[1.0], [3.0]]]], "float32")
-        >>> print(np.array(attend_by_parts(x, x, values, np.zeros((1, 1, 1, 2)), 1.0)).ravel())
+        >>> bias = np.zeros((1, 1, 1, 2), "float32")
+        >>> print(np.array(attend_by_parts(x, x, values, bias, 1.0)).ravel())
         [2. 2.]
 
     Reference: Rabe and Staats 2021.

@@ -60,8 +60,8 @@ WITHOUT_TENSORFLOW = (score, compare, index)
 ABOUT = "Machine reading with Keras: train a model, score it, export it, ask it.\n"
 WORDS = """
 RECIPE is a YAML file or a recipe of tfmrc (san_squad), RUN the folder that `train`
-writes (runs/NAME), MODEL an export, a run, the address of a served model, or `ready`,
-which comes with tfmrc (English). `tfmrc COMMAND --help` describes flags and settings."""
+writes (runs/NAME), MODEL an export, a run, the address of a served model, or the
+reader `ready` (English). `tfmrc COMMAND --help` describes the flags and settings."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

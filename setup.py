@@ -106,7 +106,7 @@ setup(
             "data/handbook_files/**/*",
             "data/squad_files/*",
             "encoders/minilm_files/*",
-            "predictors/ready/files/*",
+            "predictors/ready/files/**/*",
             "serving/page_files/*",
         ],
         "tfmrc.recipes": ["*.yaml", "*/*.yaml"],

@@ -20,9 +20,8 @@ def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None)
     that you trust.
 
     Args:
-        folder: str or path. A model of English that comes with tfmrc ("ready", "ready-san",
-            "ready-masque", "ready-daanet" or "ready-qg"); a saved predictor, a run, or an export or
-            one of its versions; or a model for question answering in Hugging Face's form (a folder,
+        folder: str or path. A model of English that comes with tfmrc ("ready" or "ready-san"); a
+            saved predictor, a run, or an export or one of its versions; or a model for question answering in Hugging Face's form (a folder,
             or `hf://owner/name`), see `tfmrc.predictors.load_hugging_face`.
         verify: bool. Whether every file is compared with its digest first. False saves the time of
             reading very large folders twice. Default: True.

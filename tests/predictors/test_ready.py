@@ -10,6 +10,7 @@ from recipes.ready_models import compress, main as recipe
 from tfmrc import cli, encoders, models
 from tfmrc.encoders.hugging_face.folder import scaled
 from tfmrc.predictors.ready import shipped as ready
+from tfmrc.text import Vocabulary
 from tfmrc.utils.files import sha256_of
 
 PASSAGE = (
@@ -72,6 +73,21 @@ def test_the_commands_know_it(cache, capsys, without_graphs):
 def test_its_export_answers(name, cache):
     exported = tfmrc.load(ready.ready_exports(name) / name)
     assert exported.answer(question="Who built it?", passages=[PASSAGE]).text == "Anna Holt"
+
+
+def test_a_model_with_words_starts_from_the_means_of_their_subwords(tmp_path):
+    words = Vocabulary(["owl", "flew"], num_oov_buckets=2)
+    (tmp_path / "assets").mkdir()
+    words.save(tmp_path / "assets" / "vocabulary.txt")
+    model = models.MaxoutPointerQG(
+        vocabulary_size=words.size, num_oov_buckets=2, generation_vocabulary_size=6, word_dim=384,
+        hidden_dim=4, num_layers=1, encoder=encoders.from_preset("minilm"),
+    )  # fmt: skip
+    start = ready.start_of(model, tmp_path)
+    rows = next(value for path, value in start.items() if path.endswith("word_embedding/words"))
+    assert rows.any(axis=1).sum() == 2  # the words; 0 in special rows and buckets
+    others = [value for path, value in start.items() if path.startswith("decoder/")]
+    assert others and not any(value.any() for value in others)
 
 
 def test_a_difference_restores_the_weights():

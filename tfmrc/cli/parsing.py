@@ -10,7 +10,10 @@ from typing import Any
 
 from tfmrc.utils.arguments import nearest
 
-MODEL = "a run, a saved predictor, a ready model (ready, ready-san), or a Hugging Face reader (hf://owner/name)"
+MODEL = (
+    "a run, a saved predictor, a ready model (ready, ready-san), or a Hugging Face reader "
+    "(hf://owner/name)"
+)
 
 
 class Parser(argparse.ArgumentParser):

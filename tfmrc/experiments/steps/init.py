@@ -131,10 +131,7 @@ def init(
     text = "".join(map(_template, parts))
     write_text(target, Template(text).substitute(values | fixed))
     lines = [found.describe(), *found.long_passages(), f"Wrote {target}. Next:"]
-    begin = f"Starts from {f'the encoder {encoder}' if start == NOTHING else start}."
-    if start == encoder == NOTHING:
-        begin = "Starts from nothing."
-    return "\n".join([*lines, *_commands(target, found, test), begin])
+    return "\n".join([*lines, *_commands(target, found, test), _start_of(start, encoder)])
 
 
 def _check_start(model: str, start: str, encoder: str) -> None:
@@ -455,3 +452,10 @@ def _commands(target: Path, found: _Statistics, test: Any) -> list[str]:
     if found.model in ("maxout_pointer_qg", "daanet"):
         commands.append(f'  tfmrc ask {run} --passage "..." --answer "..."')
     return commands
+
+
+def _start_of(start: str, encoder: str) -> str:
+    """Returns what a model starts from."""
+    if start != NOTHING:
+        return f"Starts from {start}."
+    return f"Starts from {'nothing' if encoder == NOTHING else f'the encoder {encoder}'}."

@@ -1,1 +1,1 @@
-"""The ready reader."""
+"""The ready models."""

@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 PY := .venv/bin/python
 # On two cores: a third process would take the time in which the others wait for a disk or another
-# process, but the caches of the processor hold less for each (docs/testing.md).
+# process, but the caches of the processor hold less for each (docs/explanation/testing.md).
 WORKERS ?= 2
 TESTS ?=
 MUTANTS ?=
@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export MALLOC_ARENA_MAX ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help environment environment-dev demo demo-long demo-masque test coverage slow fuzz attacks mutants lint format equations tables lock audit clean
+.PHONY: help environment environment-dev demo demo-long demo-masque test coverage slow fuzz attacks mutants lint format docs tables lock audit clean
 
 help:
 	@echo "make demo         the ready reader answers; it is fine-tuned, scored, exported, served"
@@ -31,8 +31,8 @@ help:
 	@echo "make mutants      whether the tests notice a changed line of ops, losses, decoding (an hour)"
 	@echo "make lint         ruff, mypy and the arrows between the rooms"
 	@echo "make format       format the code with ruff"
-	@echo "make equations    write docs/equations.md: every printed equation, its line and its tests"
-	@echo "make tables       write the tables of results and docs/reference.md"
+	@echo "make docs         build the site: docs/_build/html"
+	@echo "make tables       write the tables of results"
 	@echo "make lock         renew requirements*.lock after a change in setup.py"
 	@echo "make audit        known vulnerabilities of the locked versions, licences of what is installed"
 	@echo "make clean        remove the environment and the caches (keeps runs/ and savedmodels/)"
@@ -109,12 +109,12 @@ format: environment-dev
 	.venv/bin/ruff check --fix-only .
 	.venv/bin/ruff format .
 
-equations: environment-dev
-	$(PY) -m tests.equations
+docs: environment-dev
+	$(PY) -m pip install -qq --require-hashes --no-deps -r requirements-docs.lock
+	$(PY) -m sphinx -qW --keep-going -c docs . docs/_build/html
 
 tables: environment-dev
 	$(PY) tools/tables.py
-	PYTHONPATH=. $(PY) tools/reference.py
 
 lock: environment-dev
 	tools/lock.sh
@@ -126,5 +126,5 @@ audit: environment
 	.venv-audit/bin/pip-audit --strict --disable-pip --no-deps -r requirements.lock
 
 clean:
-	rm -rf .venv .venv-audit .venv-mutants .mutants .venv.lock build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
+	rm -rf .venv .venv-audit .venv-mutants .mutants .venv.lock build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage docs/_build docs/reference/api
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

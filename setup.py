@@ -9,7 +9,7 @@ HERE = Path(__file__).parent
 INIT = (HERE / "tfmrc" / "__init__.py").read_text(encoding="utf-8")
 VERSION = re.search(r'^__version__ = "([^"]+)"$', INIT, re.MULTILINE).group(1)
 
-# docs/dependencies.md says why each of them is here.
+# docs/reference/dependencies.md says why each of them is here.
 RUNTIME = [
     "keras>=3.15,<4",
     "numpy>=2.0",
@@ -54,6 +54,8 @@ SERVE = [
     "starlette>=1.0",
     "uvicorn>=0.40",
 ]
+# `make docs`: the site.
+DOCS = ["furo>=2025.9", "myst-nb>=1.3", "sphinx>=8.2", "sphinx-copybutton>=0.5"]
 TEST = [
     *SERVE,
     *DOCUMENTS,
@@ -113,6 +115,7 @@ setup(
     },
     install_requires=RUNTIME,
     extras_require={
+        "docs": DOCS,
         "documents": DOCUMENTS,
         "lancedb": LANCEDB,
         "mcp": MCP,

@@ -1,6 +1,6 @@
 """Every printed equation of the four papers, the line that computes it and the tests that check it.
 
-    python -m tests.equations    writes docs/equations.md, lists what is missing
+    python -m tests.equations    lists what is missing
 
 The line that computes an equation carries its id as a comment (`# masque-05`), and a test carries
 it as `@pytest.mark.equation("masque-05")`. Both are found by reading the files, so no heavy module
@@ -15,13 +15,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "equations.md"
 
 TITLES = {
-    "masque": "Masque (Nishida et al. 2019)",
-    "san": "SAN (Liu et al. 2018)",
-    "qg": "Maxout-pointer question generation (Zhao et al. 2018)",
-    "daanet": "DAANET (Xiao et al. 2018)",
+    "masque": ("Nishida et al. 2019, Masque", "https://aclanthology.org/P19-1220/"),
+    "san": ("Liu et al. 2018, stochastic answer networks", "https://aclanthology.org/P18-1157/"),
+    "qg": (
+        "Zhao et al. 2018, maxout pointer and gated self-attention",
+        "https://aclanthology.org/D18-1424/",
+    ),
+    "daanet": ("Xiao et al. 2018, dual ask-answer network", "https://arxiv.org/abs/1809.01997"),
 }
 
 EQUATIONS: dict[str, dict[int, str]] = {
@@ -139,9 +141,9 @@ def tested(root: Path = ROOT) -> dict[str, list[str]]:
     return found
 
 
-def computed(root: Path = ROOT) -> dict[str, list[str]]:
-    """Ids to the functions of the library with a comment that carries them, as `path::symbol`."""
-    found: dict[str, list[str]] = {}
+def computed(root: Path = ROOT) -> dict[str, dict[str, int]]:
+    """Ids to the functions that compute them, as `path::symbol`, and the first line of each."""
+    found: dict[str, dict[str, int]] = {}
     identifier = re.compile(rf"\b(?:{'|'.join(EQUATIONS)})-\d\d\b")
     for path in sorted((root / "tfmrc").rglob("*.py")):
         text = path.read_text(encoding="utf-8")
@@ -154,8 +156,7 @@ def computed(root: Path = ROOT) -> dict[str, list[str]]:
                 symbol = [name for name, first, last in symbols if first <= line <= last][-1]
                 place = f"{path.relative_to(root).as_posix()}::{symbol}"
                 for equation in identifier.findall(token.string):
-                    if place not in found.setdefault(equation, []):
-                        found[equation].append(place)
+                    found.setdefault(equation, {}).setdefault(place, line)
     return found
 
 
@@ -171,30 +172,31 @@ def _symbols(node: ast.AST, where: str = "") -> Iterator[tuple[str, int, int]]:
 
 
 def page(root: Path = ROOT) -> str:
-    """Returns the text of docs/equations.md."""
+    """Returns the page of equations; the site shows the lines of code (docs/conf.py)."""
     tests, places = tested(root), computed(root)
     parts = [
         "# Equations\n\n"
-        "Every printed equation of the four papers, the functions that compute it and the tests "
-        "that check it against an independent float64 reference. Each line carries its id "
-        "as a comment: `grep -rn masque-05 tfmrc` finds it too. Written by `make equations`; "
-        "a test checks that the page is complete and up to date.\n"
+        "The printed equations of the four papers, the lines that compute them, and the tests that "
+        "compare them with an independent float64 reference. Each line of code carries the id of "
+        "its equation as a comment: `grep -rn masque-05 tfmrc` finds it.\n"
     ]
-    for paper, title in TITLES.items():
+    for paper, (title, address) in TITLES.items():
         parts.append(
-            f"\n## {title}\n\n| id | formula in words | code | tests |\n| --- | --- | --- | --- |\n"
+            f"\n## {paper}\n\n[{title}]({address})\n\n"
+            "| id | equation | code | tests |\n| --- | --- | --- | --- |\n"
         )
         for equation, name in names((paper,)).items():
-            code = "<br>".join(
-                f"[{place.split('::')[1]}](../{place.split('::')[0]})"
-                for place in places.get(equation, [])
-            )
-            checks = "<br>".join(
-                f"[{test.split('::', 1)[1]}](../{test.split('::')[0]})"
-                for test in tests.get(equation, [])
-            )
+            code = "<br>".join(_line(*place) for place in places.get(equation, {}).items())
+            checks = "<br>".join(f"`{test.split('::', 1)[1]}`" for test in tests.get(equation, []))
             parts.append(f"| {equation} | {name} | {code} | {checks} |\n")
     return "".join(parts)
+
+
+def _line(place: str, line: int) -> str:
+    """Returns a link to a line of the code's page."""
+    path, symbol = place.split("::")
+    address = f"../../../_modules/{path.removesuffix('.py')}.html#L-{line}"
+    return f'<a href="{address}">{symbol}</a>'
 
 
 def missing(papers: tuple[str, ...] = tuple(EQUATIONS)) -> dict[str, str]:
@@ -213,5 +215,4 @@ def missing(papers: tuple[str, ...] = tuple(EQUATIONS)) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    print("\n".join([f"{len(names())} equations; {PAGE}", *missing().values()]))
+    print("\n".join([f"{len(names())} equations", *missing().values()]))

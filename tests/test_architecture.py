@@ -170,7 +170,8 @@ def test_documents_name_no_missing_file() -> None:
     for path in tracked("*.md"):
         text = path.read_text(encoding="utf-8")
         for target in linked.findall(text):
-            if "://" not in target and not (path.parent / target).exists():
+            generated = "reference/api/" in target  # `make docs` writes and checks these
+            if "://" not in target and not generated and not (path.parent / target).exists():
                 missing.append(f"{path.relative_to(ROOT)}: {target}")
         for target in quoted.findall(text):
             if not target.startswith(made) and not (ROOT / target).exists():
@@ -179,7 +180,7 @@ def test_documents_name_no_missing_file() -> None:
 
 
 def test_lock_files_pin_everything_by_hash_and_name_no_place() -> None:
-    for name in ("requirements.lock", "requirements-dev.lock"):
+    for name in ("requirements.lock", "requirements-dev.lock", "requirements-docs.lock"):
         text = (ROOT / name).read_text(encoding="utf-8")
         assert "://" not in text and "\n-" not in text
         entries = re.split(r"\n(?=\S)", text.strip())
@@ -192,13 +193,14 @@ def test_lock_files_pin_everything_by_hash_and_name_no_place() -> None:
 def test_setup_requirements_are_locked_and_explained() -> None:
     setup = (ROOT / "setup.py").read_text(encoding="utf-8")
     names = [name.lower() for name in re.findall(r'"([\w-]+)(?:\[\w+\])?>=', setup)]
-    lock = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
-    explained = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8").lower()
+    locks = [ROOT / f"requirements-{name}.lock" for name in ("dev", "docs")]
+    lock = "".join(path.read_text(encoding="utf-8") for path in locks)
+    explained = (ROOT / "docs/reference/dependencies.md").read_text(encoding="utf-8").lower()
     # Not in the lock file: tested in environments of their own.
     extras = {"haystack-ai", "mlflow-skinny", "ray"}
     assert len(names) > 15
     for name in names:
-        assert f"`{name}`" in explained, f"docs/dependencies.md does not say why {name} is there"
+        assert f"`{name}`" in explained, f"dependencies.md does not say why {name} is there"
         assert name in extras or f"\n{name}==" in lock, f"{name} is not in the lock"
 
 
@@ -207,7 +209,6 @@ def test_every_equation_has_a_test_and_a_line_of_code() -> None:
     assert equations.missing() == {}
 
 
-def test_the_page_of_equations_is_complete_and_up_to_date() -> None:
-    text = equations.PAGE.read_text(encoding="utf-8")
-    assert text == equations.page(), "docs/equations.md is out of date: run `make equations`"
+def test_the_page_of_equations_is_complete() -> None:
+    text = equations.page()
     assert all(f"| {equation} |" in text for equation in equations.names())

@@ -36,7 +36,9 @@ from tfmrc.predictors import calibration
 from tfmrc.predictors.ready import shipped as ready
 
 ROOT = Path(__file__).resolve().parents[1]
-GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+MADE = {"_build", "api"}  # by `make docs`
+DOCS = [path for path in sorted((ROOT / "docs").rglob("*.md")) if not MADE & {*path.parts}]
+GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 PAGES = [*GUIDES, ROOT / "SECURITY.md", *sorted((ROOT / "recipes").glob("**/*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`(?:\w+=\S+ )?(tfmrc [a-z]+ [^`]+)`")
@@ -96,7 +98,8 @@ def world(tmp_path_factory):
             table.writerows(rows)
     (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
     handbook = Path(data.__file__).parent / "handbook_files" / "pages"
-    shutil.copytree(handbook, folder / "handbook")
+    for name in ("handbook", "tfmrc/data/handbook_files/pages"):
+        shutil.copytree(handbook, folder / name)
     (folder / "FOLDER" / "squad").mkdir(parents=True)
     for place in ("", "FOLDER", "FOLDER/squad"):
         for name in ("train.json", "dev.json", "held_out.json"):
@@ -117,6 +120,9 @@ def world(tmp_path_factory):
     reader.save(folder / "runs" / "reader_squad")
     shutil.copyfile(folder / "questions.csv", folder / "runs" / "reader_squad" / "held_out.csv")
     reader.export(folder / "savedmodels" / "squad_demo" / "1")
+    masque = make_predictor()
+    masque.save(folder / "runs" / "hills")
+    masque.export(folder / "savedmodels" / "hills" / "1")
     preprocessor = preprocessing.SANPreprocessor(text.Vocabulary(words))
     sizes = {**preprocessor.model_kwargs(), "word_dim": 4, "units": 4, "align_dim": 4}
     Predictor(models.SAN(**sizes), preprocessor).save(folder / "runs/san_squad/stochastic-1")
@@ -191,7 +197,7 @@ def test_every_page_runs(path, world, tmp_path, monkeypatch, without_graphs):
     content = path.read_text(encoding="utf-8")
     assert not re.search(r"\n\n {4}\S", BLOCK.sub("", content)), "a block names no language"
     with ExitStack() as stack:
-        stack.callback(_METRICS.pop, "length", None)  # the metric of docs/evaluation.md
+        stack.callback(_METRICS.pop, "length", None)  # the metric of docs/how-to/evaluate.md
         page = Page(stack)
         for language, block in BLOCK.findall(content):
             print(f"=== {language}\n{block}")

@@ -1,10 +1,12 @@
-"""Tables of results and the page of reference are those that the scripts in tools/ write."""
+"""Tables of results and the pages of reference are those that the scripts in tools/ write."""
 
 import importlib.util
 import json
 from pathlib import Path
 
 import pytest
+
+import tfmrc
 
 TOOLS = Path(__file__).parents[1] / "tools"
 
@@ -37,6 +39,11 @@ def test_a_row_from_the_metrics_of_a_run(tmp_path):
     assert json.loads(results.read_text())["squad"]["rows"] == [["SAN", "73.32"]]
 
 
-def test_the_reference_is_that_of_the_code():
+def test_the_reference_has_every_room_command_and_setting(tmp_path):
     reference = script("reference")
-    assert reference.PAGE.read_text(encoding="utf-8") == reference.page()
+    rooms = {name for name in tfmrc.__all__ if hasattr(getattr(tfmrc, name), "__path__")}
+    assert set(reference.ROOMS) == rooms - {"integrations"}
+    reference.write(tmp_path)
+    text = "".join(path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
+    for named in ("## tfmrc train", "`training.steps`", "masque-05", "tfmrc.layers.DualAttention"):
+        assert named in text

@@ -12,7 +12,8 @@ compile() {
 }
 compile "$@" --extra serve -o requirements.lock setup.py
 compile "$@" --extra test -c requirements.lock -o requirements-dev.lock setup.py
-grep -nE '://|^-' requirements.lock requirements-dev.lock && {
+compile "$@" --extra docs -c requirements-dev.lock -o requirements-docs.lock setup.py
+grep -nE '://|^-' requirements.lock requirements-dev.lock requirements-docs.lock && {
     echo "error: a lock file names a place; it must name packages only" >&2
     exit 1
 }

@@ -1,20 +1,22 @@
-"""Writes docs/reference.md: commands, settings, formats, metrics, parts of models, from the code.
-
-python tools/reference.py
-"""
+"""The generated pages of the site: commands, settings, equations, public names (docs/conf.py)."""
 
 import argparse
+import importlib
 import inspect
 import re
 from pathlib import Path
 
+from tests import equations
 from tfmrc import models
 from tfmrc.cli.program import COMMANDS, parser
 from tfmrc.data.formats.registry import formats
 from tfmrc.evaluation.metrics.registry import registered_metrics
 from tfmrc.experiments.settings.help import describe
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference.md"
+ROOMS = (
+    "predictors documents serving data preprocessing text models layers losses decoding ops "
+    "encoders training evaluation experiments storage testing"
+).split()
 SETTING = re.compile(r"^  (\S+)\n        (.*?)(?: \(default: (.*)\))?$", re.MULTILINE)
 
 
@@ -52,30 +54,59 @@ def parts_of(model: type) -> list[list[object]]:
     return rows
 
 
-def page() -> str:
-    """Returns the text of the page."""
+def commands() -> str:
+    """Returns the page of the commands."""
     program = parser()
     [subparsers] = [a for a in program._actions if isinstance(a, argparse._SubParsersAction)]
-    parts = [
-        "# Reference\n\nWritten by `python tools/reference.py` from the code.\n\n## Commands\n"
-    ]
+    parts = ["# Commands\n"]
     for command, _ in (pair for pairs in COMMANDS.values() for pair in pairs):
         name = command.__name__.rpartition(".")[2]
         summary = (command.__doc__ or "").splitlines()[0]
         rows = options(subparsers.choices[name])
-        parts.append(f"\n### tfmrc {name}\n\n{summary}\n\n{table(['option', 'meaning'], rows)}")
-    settings = [[f"`{n}`", m, d] for n, m, d in SETTING.findall(describe())]
-    parts.append("\n## Settings of a recipe\n\nIn YAML, or `--set NAME=VALUE`.\n\n")
-    parts.append(table(["setting", "meaning", "default"], settings))
-    parts.append("\n## Formats of a source\n\n")
-    parts.append(", ".join(f"`{name}`" for name in sorted(formats())) + "\n")
-    parts.append("\n## Metrics\n\n")
-    parts.append(", ".join(f"`{name}`" for name in sorted(registered_metrics())) + "\n")
+        parts.append(f"\n## tfmrc {name}\n\n{summary}\n\n{table(['option', 'meaning'], rows)}")
+    return "".join(parts)
+
+
+def settings() -> str:
+    """Returns the page of a recipe's settings, and of what they name."""
+    rows: list[list[object]] = [[f"`{n}`", m, d] for n, m, d in SETTING.findall(describe())]
+    parts = ["# Settings of a recipe\n\nIn YAML, or `--set NAME=VALUE`.\n\n"]
+    parts.append(table(["setting", "meaning", "default"], rows))
+    for title, known in (("Formats of a source", formats()), ("Metrics", registered_metrics())):
+        parts.append(f"\n## {title}\n\n" + ", ".join(f"`{name}`" for name in sorted(known)) + "\n")
     parts.append("\n## Parts of the models\n")
     for model in (models.Masque, models.SAN, models.MaxoutPointerQG, models.DAANet):
         parts.append(f"\n### {model.__name__}\n\n{table(['method', 'returns'], parts_of(model))}")
     return "".join(parts)
 
 
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+def public_names(room: str) -> list[str]:
+    """Returns the classes and functions of a room, in the order of its `__init__`."""
+    module = importlib.import_module(f"tfmrc.{room}")
+    names = getattr(module, "__all__", vars(module))
+    values = ((name, getattr(module, name)) for name in names if name[0] != "_")
+    return [name for name, value in values if inspect.isclass(value) or inspect.isroutine(value)]
+
+
+def api(room: str) -> str:
+    """Returns the page of a room for Sphinx, which reads the docstrings."""
+    parts = [f"tfmrc.{room}\n{'=' * (6 + len(room))}\n\n.. automodule:: tfmrc.{room}\n"]
+    for name in public_names(room):
+        is_class = inspect.isclass(getattr(importlib.import_module(f"tfmrc.{room}"), name))
+        kind = "autoclass" if is_class else "autofunction"
+        parts.append(f"\n{name}\n{'-' * len(name)}\n\n.. {kind}:: tfmrc.{room}.{name}\n")
+        if is_class:
+            parts.append("   :members:\n")
+    return "".join(parts)
+
+
+def write(folder: Path) -> None:
+    """Writes the generated pages of the site."""
+    pages = {"commands.md": commands(), "settings.md": settings(), "equations.md": equations.page()}
+    pages |= {f"{room}.rst": api(room) for room in ROOMS}
+    pages["index.md"] = "# Public names\n\n```{toctree}\n" + "\n".join(ROOMS) + "\n```\n"
+    folder.mkdir(exist_ok=True)
+    for name, text in pages.items():
+        path = folder / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")

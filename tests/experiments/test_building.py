@@ -23,7 +23,7 @@ SIZES = {name: value for name, value in SMALL.items() if name in ("word_dim", "a
 
 @keras.saving.register_keras_serializable(package="tests")
 class WideSAN(SAN):
-    """A subclass that passes arguments on, as docs/replacing_parts.md writes it."""
+    """A subclass that passes arguments on, as docs/how-to/replace_a_part.md writes it."""
 
     def __init__(self, *, width=4, **kwargs):
         super().__init__(units=width, **kwargs)

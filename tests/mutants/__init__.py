@@ -1,4 +1,4 @@
 """Mutation testing: whether the tests notice that a line of the library is wrong.
 
-`make mutants` runs it; docs/testing.md has the figures.
+`make mutants` runs it; docs/explanation/testing.md has the figures.
 """

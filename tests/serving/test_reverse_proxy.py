@@ -1,4 +1,4 @@
-"""The configuration of nginx in docs/serving.md, started and attacked."""
+"""The configuration of nginx in docs/how-to/serving.md, started and attacked."""
 
 import os
 import shutil

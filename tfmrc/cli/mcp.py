@@ -1,7 +1,7 @@
 """Give an assistant answers from documents, as tools.
 
 The Model Context Protocol over standard input and output: an assistant, such as Claude Desktop or
-VS Code, starts this command itself. Needs `pip install tfmrc[mcp]`; see docs/documents.md.
+VS Code, starts this command itself. Needs `pip install tfmrc[mcp]`; see docs/how-to/documents.md.
 """
 
 import os

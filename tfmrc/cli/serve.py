@@ -46,7 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="NAME=VALUE",
-        help="limits of requests, such as seconds=10 body_bytes=1000000 (see docs/serving.md)",
+        help="limits of requests, such as seconds=10 body_bytes=1000000 (docs/reference/server.md)",
     )
 
 

@@ -93,6 +93,7 @@ def from_preset(
 
     Args:
         preset: One of
+
             - "minilm" (all-MiniLM-L6-v2, which comes with tfmrc);
             - str or path: a folder in the format of Hugging Face (`config.json`,
               `model.safetensors`, tokenizer files) or KerasHub;
@@ -100,6 +101,7 @@ def from_preset(
             - a KerasHub backbone, with its `tokenizer`, whose weights are copied;
             - a predictor, whose encoder is copied as it was trained (`tfmrc.load(FOLDER)`), its
               mix of layers too unless `keep_layers` leaves some out.
+
         tokenizer: KerasHub tokenizer of a backbone, such as `keras_hub.models.BertTokenizer`.
             Default: None.
         random: bool. Whether to keep random weights instead of loading them. Default: False.

@@ -23,7 +23,7 @@ class Answerer:
     the same model and options there. Nothing but question and passage must be right in a row; a
     broken row has an `error` in place of an answer, as has one without the answer that a model asks
     about. For Ray see `tfmrc.integrations.ray`; for Spark, in a function for
-    `DataFrame.mapInPandas`:
+    `DataFrame.mapInPandas`::
 
         def answer(frames):
             answerer = Answerer("runs/my_reader", threads=1)

@@ -130,7 +130,8 @@ class DAANet(Model):
             answering and answer and passage for asking, or "separate", the passage alone, once for
             both. That of the preprocessor. Default: "joint".
 
-    Call arguments (a dict, made by `tfmrc.preprocessing.DAANetPreprocessor`):
+    Call arguments:
+        inputs: dict, made by `tfmrc.preprocessing.DAANetPreprocessor`.
         passage_ids: int `[B, n]` input ids; passage_characters: int `[B, n, c]`.
         extended_ids: int `[B, n]` extended ids of the passage, PAD at padding.
         question_ids: int `[B, m]` input ids, BOS first; question_characters: int `[B, m, c]`.
@@ -142,7 +143,8 @@ class DAANet(Model):
             `[B, n, 2]`, with one that reads jointly; the same for `answer`.
         question_passage_features, answer_passage_features: float `[B, n, F]`, features of the
             passage's words beside each, with `num_word_features` F.
-        Every variant takes the same inputs, so that one dataset trains them all.
+
+    Every variant takes the same inputs, so that one dataset trains them all.
 
     Returns:
         A dict for the tasks there are: `answer` `[B, k]` and `ask` `[B, m]`, log-probabilities of

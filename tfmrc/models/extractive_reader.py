@@ -30,7 +30,8 @@ class ExtractiveReader(Model):
         dropout: float. Dropout rate of the encoder's output. Default: 0.1.
         seed: int or None. Seed of the dropout. Default: None.
 
-    Call arguments (a dict, from `tfmrc.preprocessing.ExtractiveReaderPreprocessor`):
+    Call arguments:
+        inputs: dict, made by `tfmrc.preprocessing.ExtractiveReaderPreprocessor`.
         encoder_ids: int `[B, P]`.
         segment_ids: int `[B, P]`.
         answer_mask: bool `[B, P]`, True for the passage's subwords and `[CLS]`.

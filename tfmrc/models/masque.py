@@ -141,7 +141,8 @@ class Masque(GenerationMixin, Model):
         initializer_stddev: float. Standard deviation of the initial weights. Default: 0.02.
         seed: int or None. Seed of all dropout. Default: None.
 
-    Call arguments (a dict; what `tfmrc.preprocessing.MasquePreprocessor` makes):
+    Call arguments:
+        inputs: dict, made by `tfmrc.preprocessing.MasquePreprocessor`.
         question_ids: int `[B, J]` input ids.
         passage_ids: int `[B, K, L]` input ids, BOS first.
         extended_ids: int `[B, J + K L]` extended ids of question and passages, PAD where there is
@@ -160,7 +161,8 @@ class Masque(GenerationMixin, Model):
             `num_word_features` F.
         question_pieces, passage_pieces: int `[B, J, 2]`, `[B, K, L, 2]`, the subwords of each
             word, with an encoder.
-        Every variant takes the same inputs, so that one dataset trains them all.
+
+    Every variant takes the same inputs, so that one dataset trains them all.
 
     Returns:
         A dict of what the model has: `decoder` `[B, T]`, the log-probabilities of the targets;

@@ -84,7 +84,8 @@ class MaxoutPointerQG(GenerationMixin, Model):
             layer; None for none. Default: None.
         encoder_use: str. "embedding" or "contextual", as above. Default: "embedding".
 
-    Call arguments (a dict, made by `tfmrc.preprocessing.MaxoutPointerQGPreprocessor`):
+    Call arguments:
+        inputs: dict, made by `tfmrc.preprocessing.MaxoutPointerQGPreprocessor`.
         passage_ids: int `[B, M]` input ids, PAD after the end.
         answer_tags: int `[B, M]`, 1 at the answer's words and 0 elsewhere.
         extended_ids: int `[B, M]` extended ids, PAD where there is no word.
@@ -92,7 +93,8 @@ class MaxoutPointerQG(GenerationMixin, Model):
         target_ids: int `[B, T]` extended ids.
         encoder_ids, segment_ids: int `[B, W, P]`, with an encoder.
         passage_pieces: int `[B, M, 2]`, with an encoder.
-        Every variant takes the same inputs, so that one dataset trains them all.
+
+    Every variant takes the same inputs, so that one dataset trains them all.
 
     Returns:
         A dict: `decoder` `[B, T]`, the log-probabilities of the targets; with `coverage` also

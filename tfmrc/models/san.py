@@ -99,7 +99,8 @@ class SAN(Model):
             model so that others are not used by mistake. Default: None.
         seed: int or None. Seed of all dropout. Default: None.
 
-    Call arguments (a dict, from `tfmrc.preprocessing.SANPreprocessor`):
+    Call arguments:
+        inputs: dict, made by `tfmrc.preprocessing.SANPreprocessor`.
         question_ids: int `[B, m]`.
         passage_ids: int `[B, n]`.
         exact_match: float32 `[B, n, num_exact_match + num_word_features]`, if that is above 0.

@@ -416,8 +416,8 @@ class Predictor(NotPickled, Generic[R]):
         is wrong.
 
         Args:
-            examples: iterable. `tfmrc.data.Example`s with answers, or marked unanswerable, that the
-                model was not trained on.
+            examples: iterable. `tfmrc.data.Example` records with answers, or marked unanswerable,
+                that the model was not trained on.
             precision: float or None. Share of right answers among the confident ones, from which
                 the threshold follows; None for no threshold. Default: 0.9.
             **options: Fields of `options_class` and `batch_size`, as of later calls.
@@ -435,7 +435,7 @@ class Predictor(NotPickled, Generic[R]):
         """Measures `calibration` on examples that it was not fitted on.
 
         Args:
-            examples: iterable. `tfmrc.data.Example`s with answers, or marked unanswerable.
+            examples: iterable. `tfmrc.data.Example` records with answers, or marked unanswerable.
             **options: Fields of `options_class` and `batch_size`.
 
         Raises:

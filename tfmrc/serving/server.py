@@ -38,7 +38,7 @@ class Server:
     and returns `outputs`. `"signature_name"` selects another signature than `serving_default`.
     `GET /v1/models/NAME` returns the state, and `GET /v1/models/NAME/metadata` the signatures.
     gRPC has `PredictionService.Predict` and `GetModelMetadata`, and `ModelService.GetModelStatus`.
-    See docs/serving.md for versions, batches, limits, metrics and the page.
+    See docs/how-to/serving.md for versions, batches, limits, metrics and the page.
 
     Simultaneous requests are computed in batches. The rows of a batch may have different numbers of
     passages, unlike in TensorFlow Serving.

@@ -65,7 +65,7 @@ def daanet(
         weight_decay: float. Decoupled decay, with an encoder. Default: 0.01.
 
     Returns:
-        `{"optimizer": ..., "loss": {part: ...}, "loss_weights": {part: ...}}`.
+        A dict with `optimizer`, `loss` and `loss_weights`, the last two by output of the model.
 
     Example:
 

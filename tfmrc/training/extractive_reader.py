@@ -47,7 +47,7 @@ def extractive_reader(
         clip_norm: float. Largest norm of the gradient. Default: 1.
 
     Returns:
-        `{"optimizer": ..., "loss": {"begin": ..., "end": ...}, "loss_weights": {...}}`.
+        A dict with `optimizer`, `loss` and `loss_weights`, the last two by output of the model.
 
     Example:
 

@@ -65,7 +65,7 @@ def masque(
         positive_label: float. The smoothed value of a label of 1 in both. Default: 0.9.
 
     Returns:
-        `{"optimizer": ..., "loss": {part: ...}, "loss_weights": {part: ...}}`.
+        A dict with `optimizer`, `loss` and `loss_weights`, the last two by output of the model.
 
     Raises:
         ValueError: If the model has an unknown part, or `steps` is not above `warmup_steps`.

@@ -74,7 +74,7 @@ def maxout_pointer_qg(
         weight_decay: float. Decoupled decay, with an encoder. Default: 0.01.
 
     Returns:
-        `{"optimizer": ..., "loss": {part: ...}, "loss_weights": {part: ...}}`.
+        A dict with `optimizer`, `loss` and `loss_weights`, the last two by output of the model.
 
     Example:
 

@@ -69,7 +69,7 @@ def san(
         clip_norm: float. Largest norm of the gradient, with an encoder. Default: 1.
 
     Returns:
-        `{"optimizer": ..., "loss": {"begin": ..., "end": ...}, "loss_weights": {...}}`.
+        A dict with `optimizer`, `loss` and `loss_weights`, the last two by output of the model.
 
     Example:
 

@@ -2,7 +2,7 @@ import pytest
 
 from tests.text.helpers import surfaces, tokens
 
-# Text, and its tokens with | between them. docs/text.md explains the rules.
+# Text, and its tokens with | between them. docs/reference/text.md explains the rules.
 RULES = {
     "words": ("The cat, the dog.", "The|cat|,|the|dog|."),
     "decimals": ("1,000.50 and .5 or 3.14.", "1,000.50|and|.5|or|3.14|."),

@@ -7,7 +7,7 @@ from functools import cache
 from tfmrc.text.words.unspaced import UNSPACED
 
 # A number with its separators, a run of letters, or one punctuation mark. Close to the graph
-# tokenizer `text.Tokenizer`; see docs/data.md for the agreement.
+# tokenizer `text.Tokenizer`; see docs/how-to/your_questions.md for the agreement.
 _WORD = r"\d+(?:[.,]\d+)*|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|{0}+?(?=n['’]t\b)|{0}+|[^\w\s]"
 _USUAL_WORD = re.compile(_WORD.format(r"\w"))
 

@@ -76,7 +76,7 @@ class WordVectors:
     have the same compared form, the word that equals it takes precedence, then the first word.
     Measured on SQuAD, looking up only the compared form finds as many words as trying both forms
     (98.66 percent of 303,609 words of the dev set at hand), so `tfmrc.text.Vocabulary` contains
-    only compared forms (`docs/text.md`).
+    only compared forms (`docs/reference/text.md`).
 
     `load_word_vectors` loads them from files.
 

@@ -74,10 +74,10 @@ class QuestionAnsweringPipeline:
     `question` and `context` with strings or lists, one dict, a list of dicts, or a generator of
     dicts, which is read lazily.
 
-    By default some bugs of the removed pipeline are fixed (docs/transformers.md): a score is a
-    probability under one distribution over all windows, answers are whole words also at the edge of
-    a window, long questions are cut to `max_question_len`, and the type of a result depends only on
-    the call: a list for a list of questions and for `top_k` above 1.
+    By default some bugs of the removed pipeline are fixed (docs/how-to/transformers.md): a score is
+    a probability under one distribution over all windows, answers are whole words also at the edge
+    of a window, long questions are cut to `max_question_len`, and the type of a result depends only
+    on the call: a list for a list of questions and for `top_k` above 1.
 
     Args:
         predictor: `ExtractiveReaderPredictor`; or any predictor or export that answers questions,

@@ -31,7 +31,7 @@ def joined_to_previous(points: tf.Tensor, classes: tf.Tensor, after_joiner: tf.T
 
     The input is the concatenation of all strings, each followed by a space, without the characters
     that extend the previous one (`characters.EXTEND`). Each rule reads a few neighbouring
-    characters; `docs/text.md` lists the rules with examples.
+    characters; `docs/reference/text.md` lists the rules with examples.
 
     Args:
         points: int32 `[N]` code points.

@@ -34,11 +34,11 @@ class Tokens(NamedTuple):
 class Tokenizer:
     """Splits strings into words and punctuation marks with offsets.
 
-    The rules approximate spaCy's English tokenizer; `docs/text.md` lists them with examples and
-    the measured agreement. Every character that is not a space is in exactly one token, tokens are
-    in the order of the string, and a token's surface is the part of the string between its
-    offsets. The same graph operations run in `tf.data` and in a SavedModel, on all characters of a
-    batch at once.
+    The rules approximate spaCy's English tokenizer; `docs/reference/text.md` lists them with
+    examples and the measured agreement. Every character that is not a space is in exactly one
+    token, tokens are in the order of the string, and a token's surface is the part of the string
+    between its offsets. The same graph operations run in `tf.data` and in a SavedModel, on all
+    characters of a batch at once.
 
     Offsets count code points of the original string. Bytes that are not UTF-8 are read as U+FFFD,
     so that offsets refer to `text.decode("utf-8", "replace")`.

@@ -37,6 +37,8 @@ def callbacks(
 ) -> Callbacks:
     """Returns the standard callbacks in the right order, with their files in one folder.
 
+    The files::
+
         folder/best.weights.h5      weights of the best epoch, as they were validated
         folder/log.csv              one row per epoch
         folder/checkpoints/         states from which an interrupted run continues
@@ -71,7 +73,7 @@ def callbacks(
     >>> run.checkpoint.step, run.best.patience
     (0, 3)
 
-    With a dataset that can start at any batch:
+    With a dataset that can start at any batch::
 
         run = training.callbacks("runs/masque")
         train = run.checkpoint.dataset(

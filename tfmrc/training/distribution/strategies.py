@@ -11,7 +11,7 @@ _STRATEGIES: dict[tuple[str, ...], Any] = {}
 def mirrored(devices: Sequence[str] | int | None = None, *, batch_size: int | None = None) -> Any:
     """Returns a `tf.distribute.MirroredStrategy` under which tfmrc trains as on one device.
 
-    Build and compile the model in its scope, then call `fit` with batches of the global size:
+    Build and compile the model in its scope, then call `fit` with batches of the global size::
 
         strategy = mirrored(batch_size=80)
         with strategy.scope():

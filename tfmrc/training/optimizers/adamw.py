@@ -52,7 +52,7 @@ class LeanAdam(Averages, keras.optimizers.Adam):
 class AdamW(OptimizerMixin, LeanAdam):
     """Adam, decoupled weight decay, clipping by the global norm, moving average of the weights.
 
-    One update, with `t` counting from 1, `lr` the learning rate of this update, `n` replicas:
+    One update, with `t` counting from 1, `lr` the learning rate of this update, `n` replicas::
 
         g = sum over replicas of the replica's gradient     (its loss is divided by n already)
         g = mean of the g of `gradient_accumulation_steps` batches

@@ -1,0 +1,65 @@
+"""The site: `make docs` builds docs/_build/html from the pages and the code.
+
+The source folder is the repository, so a link from page to page works on the site as in a checkout.
+"""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+
+import reference  # noqa: E402
+from sphinx.pycode import ModuleAnalyzer  # noqa: E402
+
+import tfmrc  # noqa: E402
+from tests import equations  # noqa: E402
+
+project, author = "tfmrc", "the authors of tfmrc"
+release = version = tfmrc.__version__
+root_doc = "docs/index"
+include_patterns = [
+    "*.md", "docs/**", "recipes/**.md", "benchmarks/*.md", "savedmodels/*.md",
+    "tfmrc/**/README.md",
+]  # fmt: skip
+exclude_patterns = [".*", "docs/_build", "runs", "tests"]
+extensions = [
+    "myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+]  # fmt: skip
+
+myst_heading_anchors = 3
+nb_execution_mode = "off"  # the tutorials hold their outputs
+suppress_warnings = ["myst.header"]
+
+autodoc_member_order = "bysource"
+autodoc_inherit_docstrings = False
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 90
+napoleon_custom_sections = [("Call arguments", "params_style")]
+default_role = "py:obj"  # `name` in a docstring: a link where it is a public name
+viewcode_line_numbers = True
+
+html_theme = "furo"
+html_title = f"tfmrc {version}"
+html_copy_source = html_show_sphinx = html_show_copyright = False
+
+
+def link_lines(app):
+    """Gives the pages of code an anchor for each line, and a page to each module of equations."""
+    app.builder.highlighter.formatter_args["lineanchors"] = "L"
+    modules = app.env._viewcode_modules
+    places = {place for found in equations.computed().values() for place in found}
+    for path in {place.split("::")[0] for place in places}:
+        name = path.removesuffix(".py").replace("/", ".")
+        if not modules.get(name):
+            analyzer = ModuleAnalyzer.for_module(name)
+            analyzer.find_tags()
+            modules[name] = analyzer.code, analyzer.tags, {}, name
+    return ()
+
+
+def setup(app) -> None:
+    """Writes the generated pages before Sphinx looks for pages."""
+    reference.write(ROOT / "docs" / "reference" / "api")
+    app.connect("html-collect-pages", link_lines, priority=100)

@@ -95,24 +95,26 @@ def test_signatures_with_a_place_and_with_a_passage_alone(exported, predictor):
                 passage=tf.constant([passage]), answer=tf.constant(["hill"]),
                 answer_start=tf.constant([start]),
             )  # fmt: skip
-    passages = [*REQUEST["passage"], "nothing here."]
+    passages = [*REQUEST["passage"], ""]
     proposed = signatures["generate_from_passage"](passage=tf.constant(passages))
     answers = [[a.decode() for a in row if a] for row in proposed["answers"].numpy()]
-    assert answers == [["Mt. Brannoch", "1,310.5"], ["Old Tamsin", "Éala"], []]
+    assert answers == [
+        ["It rained", "Mt. Brannoch", "1,310.5", "high"], ["Old Tamsin", "Éala"], [],
+    ]  # fmt: skip
     single = predictor.ask(passage=passages[1], answer="Éala", **OPTIONS)
     assert proposed["questions"][1, 1].numpy().decode() == single.text
     assert float(proposed["probabilities"][1, 1]) == pytest.approx(single.probability, rel=1e-4)
-    assert proposed["answer_starts"].numpy().tolist() == [[11, 27], [0, 21], [-1, -1]]
-    assert proposed["finished"].shape == (3, 2) and not proposed["finished"][2].numpy().any()
-    first_ones = list(
-        predictor.generate_from_passage(passages, batch_size=2, max_answers=1, **OPTIONS)
-    )
-    assert [[a.answer for a in found] for found in first_ones] == [row[:1] for row in answers]
-    [first] = first_ones[0]
-    assert first.text == proposed["questions"][0, 0].numpy().decode()
-    assert first.log_probability == pytest.approx(float(proposed["log_probabilities"][0, 0]), 1e-4)
-    assert proposed["log_probabilities"].numpy()[2].tolist() == [-1e9, -1e9]
-    empty = signatures["generate_from_passage"](passage=tf.constant(["nothing here."]))
+    assert proposed["answer_starts"].numpy().tolist() == [
+        [0, 11, 27, 42], [0, 21, -1, -1], [-1, -1, -1, -1],
+    ]  # fmt: skip
+    assert proposed["finished"].shape == (3, 4) and not proposed["finished"][2].numpy().any()
+    best = list(predictor.generate_from_passage(passages, batch_size=2, max_answers=2, **OPTIONS))
+    assert [[a.answer for a in found] for found in best] == [answers[0][1:3], *answers[1:]]
+    first, _ = best[0]
+    assert first.text == proposed["questions"][0, 1].numpy().decode()
+    assert first.log_probability == pytest.approx(float(proposed["log_probabilities"][0, 1]), 1e-4)
+    assert proposed["log_probabilities"].numpy()[2].tolist() == [-1e9] * 4
+    empty = signatures["generate_from_passage"](passage=tf.constant([""]))
     assert empty["answers"].shape == (1, 0)
 
 
@@ -124,8 +126,8 @@ def test_an_export_asks_by_one_call(exported, predictor):
     assert [(q.text, q.answer_start) for q in found] == [(q.text, 27) for q in right]
     placed = export.ask(passage=passage, answer=answer, answer_start=27)
     assert (placed.text, placed.answer_start) == (right[0].text, 27)
-    proposed, nothing = export.generate_from_passage([passage, "nothing here."])
-    assert [q.answer for q in proposed] == ["Mt. Brannoch", "1,310.5"]
+    proposed, nothing = export.generate_from_passage([passage, ""])
+    assert [q.answer for q in proposed] == ["It rained", "Mt. Brannoch", "1,310.5", "high"]
     assert nothing == []
     assert list(export.generate_from_passage(passage)) == [proposed]  # one text is one passage
     with pytest.raises(ValueError, match="occur in its passage"):

@@ -50,4 +50,4 @@ def test_answers_are_found_in_long_texts():
     text = "Ada " * 100_000
     assert first_occurrence([text + "Bo"], ["Bo"]).numpy().tolist() == [400_000]
     result = answer_candidates(Tokenizer(), [text, "Bo 5"], limit=3)
-    assert result.row.numpy().tolist() == [0, 1]
+    assert {*result.row.numpy()} == {0, 1}

@@ -75,7 +75,7 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedText]):
           for a question that was cut at the greatest length), `answer_start` int32 `[B]`,
           `truncated` bool `[B]`.
         - `generate_from_passage`, if the preprocessor has answers: `passage` alone. The answer
-          candidates are numbers and names that the graph finds by their form
+          candidates are names, numbers and phrases that people would ask about
           (`tfmrc.text.words.answer_candidates`), at most `options.max_answers`. Outputs, P being
           the most candidates of a passage of the batch: `answers`, `questions` string `[B, P]`,
           `answer_starts` int32 `[B, P]`, `probabilities` and `log_probabilities` float32 `[B, P]`,
@@ -142,7 +142,7 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedText]):
     def generate_from_passage(
         self, passages: Iterable[str], *, batch_size: int = 8, **options: Any
     ) -> Iterator[list[GeneratedText]]:
-        """Generates questions about answer candidates: numbers and names that a passage holds.
+        """Generates questions about names, numbers and phrases of passages.
 
         Args:
             passages: str or iterable of str. The passages, read as the results are taken.

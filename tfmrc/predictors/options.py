@@ -112,7 +112,7 @@ class QuestionOptions(DecodingOptions):
     Those of `DecodingOptions`, and:
 
     Attributes:
-        max_answers: int. Answer candidates per passage in `generate_from_passage`, the first ones.
+        max_answers: int. Answer candidates per passage in `generate_from_passage`, the best ones.
             Default: 8.
     """
 

@@ -123,6 +123,9 @@ def world(tmp_path_factory):
     masque = make_predictor()
     masque.save(folder / "runs" / "hills")
     masque.export(folder / "savedmodels" / "hills" / "1")
+    marks = preprocessing.EvidenceReaderPreprocessor(encoder=encoder)
+    marker = Predictor(models.EvidenceReader(encoder=encoder), marks)
+    marker.save_hugging_face(folder / "HIGHLIGHTER")
     preprocessor = preprocessing.SANPreprocessor(text.Vocabulary(words))
     sizes = {**preprocessor.model_kwargs(), "word_dim": 4, "units": 4, "align_dim": 4}
     Predictor(models.SAN(**sizes), preprocessor).save(folder / "runs/san_squad/stochastic-1")

@@ -29,6 +29,7 @@ from tfmrc.predictors.ready.shipped import (
     ALL,
     CARD,
     DIFFERENCE,
+    EVIDENCE,
     FILES,
     READY,
     SPANS,
@@ -95,14 +96,15 @@ def write(name: str, run: Path, data: Path) -> None:
         shutil.copytree(folder, FILES / name)
 
 
-def held_out(prepared: Path) -> list[Example]:
+def held_out(name: str, prepared: Path) -> list[Example]:
     """Returns the questions about Wikipedia that no model is trained on.
 
     The other sources know one way to answer where readers accept several, so that a probability
     fitted on them is too small elsewhere.
     """
     ids = {*(prepared / "ids" / "validation.txt").read_text(encoding="utf-8").split("\n")}
-    examples = (e for e in read_examples(prepared / "train.jsonl") if e.id in ids)
+    file = "evidence.jsonl" if name == EVIDENCE else "train.jsonl"
+    examples = (e for e in read_examples(prepared / file) if e.id in ids)
     return [e for e in examples if e.id.partition("/")[0] in CALIBRATING]
 
 
@@ -122,8 +124,8 @@ def calibrate(name: str, prepared: Path) -> None:
     """
     (FILES / name / CALIBRATION).unlink(missing_ok=True)
     predictor = tfmrc.load(name)
-    examples = held_out(prepared)
-    if name not in SPANS:
+    examples = held_out(name, prepared)
+    if name not in (*SPANS, EVIDENCE):
         examples = draw_by_id([(e.id, e) for e in examples], CALIBRATED)
     print(predictor.calibrate(mixed(examples, UNANSWERABLE), precision=None).markdown())
     balanced = mixed(examples, 0.5)

@@ -16,10 +16,17 @@ import numpy as np
 import tfmrc
 from recipes.ready_models.prepare import PASSAGES, Search
 from tfmrc import data
-from tfmrc.data import Example
-from tfmrc.data.transforms.splits import draw_by_id
-from tfmrc.evaluation import most_similar_sentence, score_answers, score_repetition, score_squad
-from tfmrc.predictors.ready.shipped import NAMES, READY
+from tfmrc.data import Example, Span, sentence_spans, with_sentences
+from tfmrc.data.transforms.sentences import sentences
+from tfmrc.data.transforms.splits import draw_by_id, group_number
+from tfmrc.evaluation import (
+    most_similar_sentence,
+    score_answers,
+    score_evidence,
+    score_repetition,
+    score_squad,
+)
+from tfmrc.predictors.ready.shipped import EVIDENCE, NAMES, READY
 
 ANSWERABLE, EACH, CALIBRATED = 2000, 500, 1000  # questions, drawn by id
 DEV, REDDIT, STORIES = "SQuAD, dev articles", "Reddit", "NarrativeQA, summaries"
@@ -207,6 +214,54 @@ def asker_row(name: str, dev: Sequence[Example]) -> list[str]:
     return row
 
 
+def in_pairs(asked: Sequence[Example], every: Sequence[Example]) -> list[Example]:
+    """Returns questions with their paragraph and the most similar other one of their article, in
+    random order."""
+    found = {e.id.removesuffix("/other"): e.passages[0] for e in beside_others(asked, every)}
+    pairs = []
+    for example in asked:
+        number = int(group_number(example.id, 9) < 0.5)  # of their own paragraph
+        others = [found[example.id]] if example.id in found else []
+        spans = [replace(s, passage=number if others else 0) for s in example.spans]
+        passages = [*example.passages, *others] if not number else [*others, *example.passages]
+        pairs.append(replace(example, passages=tuple(passages), spans=spans, relevance=None))
+    return pairs
+
+
+def chosen_sentences(examples: Sequence[Example]) -> dict[str, dict[str, Sequence[Span]]]:
+    """Returns sentences that are chosen without an evidence reader, by the way of choosing."""
+    first = {e.id: [Span(0, *sentences(e.passages[0])[0])] for e in examples}
+    similar, answered = {}, {}
+    results = tfmrc.load(READY).predict(examples)
+    for example, result in zip(examples, results, strict=True):
+        text = most_similar_sentence(example.question, example.passages)
+        number = next(n for n, passage in enumerate(example.passages) if text in passage)
+        start = example.passages[number].index(text)
+        similar[example.id] = [Span(number, start, start + len(text))]
+        span = Span(result.passage, result.start, result.end)
+        answered[example.id] = sentence_spans(example.passages, [span])
+    return {
+        "– the sentence of ready's answer": answered,
+        "– the most similar sentence": similar,
+        "– the first sentence": first,
+    }
+
+
+def evidence_rows(dev: Sequence[Example]) -> list[list[str]]:
+    """Returns what `ready-evidence` finds in one paragraph and in two, beside other sentences."""
+    own = drawn([e for e in dev if e.answers], CALIBRATED)
+    rows = []
+    for title, asked in {DEV: own, "– in two paragraphs": in_pairs(own, dev)}.items():
+        results = zip(asked, tfmrc.load(EVIDENCE).predict(asked), strict=True)
+        found = {example.id: (one, *one.alternatives) for example, one in results}
+        for name, spans in {title: found, **chosen_sentences(asked)}.items():
+            scores = score_evidence(spans, with_sentences(asked))
+            shown = [percent(float(scores[key])) for key in ("word_f1", "sentence_f1", "span_f1")]
+            rows.append([name, f"{len(asked):,}" if name == title else "", *shown])
+            print(rows[-1], flush=True)
+    return rows
+
+
 def stories(folder: Path) -> list[Example]:
     """Returns NarrativeQA's validation questions, beside the nearest passages of a summary."""
     read = data.read_narrativeqa(
@@ -229,6 +284,9 @@ def main() -> None:
     if READY in options.models:
         reddit = list(data.read_squad(folder / "reading" / "squadshifts_reddit.json.gz"))
         tables |= reader_tables({DEV: dev, REDDIT: reddit, STORIES: stories(folder)})
+    if EVIDENCE in options.models:
+        columns = ["", "questions", "words, F1", "sentences, F1", "exact spans, F1"]
+        tables["evidence"] = {"columns": columns, "rows": evidence_rows(dev)}
     for kind, columns in (
         ("answerers", ["", "on", "questions", "F1", "exact match", "ROUGE-L"]),
         ("askers", ["", "ROUGE-L", "BLEU-4", "word duplication", "answered back, F1",
@@ -237,7 +295,7 @@ def main() -> None:
         before = tables.get(kind, {"rows": []})["rows"]
         rows = [row for row in before if row[0] not in options.models]
         for name in options.models:
-            if kind == "answerers" and name not in (READY, "ready-qg"):
+            if kind == "answerers" and name not in (READY, EVIDENCE, "ready-qg"):
                 rows += answerer_row(name, folder, dev)
             if kind == "askers" and name in ASKERS:
                 rows.append(asker_row(name, dev))

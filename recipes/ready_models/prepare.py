@@ -7,6 +7,8 @@ source, which are articles where a source names them, and paragraphs elsewhere. 
 share a sentence are in one group, across sources. `wikipedia/` lists the questions that models
 which ask are trained on.
 
+`evidence.jsonl` has the questions of `train.jsonl`, with the sentences that hold their answers.
+
 `styles.jsonl`, with `styles/`, has questions beside three paragraphs in random order, of which one
 has the answer or none: the words that answer (`short`) or their sentence (`sentence`); and
 NarrativeQA's, whose answers are free text (`free`).
@@ -18,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from tfmrc.data import Example, read_narrativeqa, read_squad, write_examples
+from tfmrc.data import Example, read_narrativeqa, read_squad, with_sentences, write_examples
 from tfmrc.data.transforms.nearest import nearest_passages
 from tfmrc.data.transforms.sentences import sentences, words
 from tfmrc.data.transforms.splits import draw_by_id, group_number
@@ -231,6 +233,7 @@ def prepare(data: Path, folder: Path) -> None:
     examples += made(examples)
     folder.mkdir(parents=True, exist_ok=True)
     write_examples(folder / "train.jsonl", examples)
+    write_examples(folder / "evidence.jsonl", with_sentences(examples))
     write_examples(folder / "styles.jsonl", in_three_styles)
     write_ids(folder / "styles", in_three_styles)
     write_ids(folder / "wikipedia", wikipedia)

@@ -52,13 +52,13 @@ def daanet(**options):
     return DAANetPredictor(model, preprocessor)
 
 
-def extractive_reader(seed=1, num_layers=2, **options):
+def extractive_reader(seed=1, num_layers=2, kind="ExtractiveReader", **options):
     keras.utils.set_random_seed(seed)
     encoder = encoders.from_vocabulary(PIECES, length=64, num_layers=num_layers)
-    preprocessor = preprocessing.ExtractiveReaderPreprocessor(
+    preprocessor = getattr(preprocessing, f"{kind}Preprocessor")(
         encoder=encoder, window_length=24, overlap=6, question_length=8, answer_length=5, **options
     )
-    model = models.ExtractiveReader(encoder=encoder, dropout=0.0)
+    model = getattr(models, kind)(encoder=encoder, dropout=0.0)
     random = np.random.default_rng(seed)
     for weight in model.trainable_weights:  # clear probabilities
         weight.assign(random.normal(scale=0.5, size=weight.shape))

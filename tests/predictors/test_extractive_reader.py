@@ -60,7 +60,7 @@ def test_the_size_of_chunks_changes_no_score(predictor, monkeypatch):
     results = []
     for size in (1, 48, 10_000):
         monkeypatch.setattr(reader_windows, "CHUNK_SUBWORDS", size)
-        results.append(np.stack(reader_windows.window_scores(predictor.model, windows), -1))
+        results.append(reader_windows.window_scores(predictor.model, windows).numpy())
     for row, length in enumerate(lengths):
         names = ("encoder_ids", "segment_ids")
         one = {name: windows[name][row : row + 1, :length] for name in names}

@@ -28,3 +28,7 @@ from .transforms.tagging import (
     spacy_tagger as spacy_tagger,
     words_tagger as words_tagger,
 )
+from .transforms.with_sentences import (
+    sentence_spans as sentence_spans,
+    with_sentences as with_sentences,
+)

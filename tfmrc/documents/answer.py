@@ -125,7 +125,9 @@ class DocumentAnswer(Result):
         return "" if self.probability is None else f"{self.probability:.2f}"
 
 
-def cite(result: Result, passages: Sequence[Passage], num_alternatives: int) -> DocumentAnswer:
+def cite(
+    result: Result, passages: Sequence[Passage], num_alternatives: int, by_passage: bool = True
+) -> DocumentAnswer:
     """Returns the answer of a predictor with its place in a document.
 
     Spans are ordered by the product of their probability and `exp(8 score)`, with the score of
@@ -136,9 +138,11 @@ def cite(result: Result, passages: Sequence[Passage], num_alternatives: int) -> 
         result: `Result`. An answer from the texts of the passages.
         passages: sequence of `Passage`. The passages that were read.
         num_alternatives: int. Largest number of alternatives.
+        by_passage: bool. Whether the scores of passages count; if not, the order of the predictor
+            stays. Default: True.
     """
     found: list[Result] = [result, *result.alternatives]
-    if isinstance(result, SpanAnswer) and result.text:
+    if by_passage and isinstance(result, SpanAnswer) and result.text:
         found.sort(key=lambda each: _support(cast(SpanAnswer, each), passages), reverse=True)
     kept = [_cited(found[0], passages)]
     for other in (_cited(each, passages) for each in found[1:]):

@@ -103,7 +103,8 @@ class DocumentCollection:
         Args:
             question: str. The question.
             num_passages: int. Number of passages that are read. Default: 10.
-            num_alternatives: int. Largest number of further candidates. Default: 3.
+            num_alternatives: int. Largest number of further candidates; an evidence reader gives
+                all its spans. Default: 3.
             style: str or None. The answer style; None for the first one. Default: None.
             **options: Options of the predictor, such as `min_probability`.
 
@@ -111,7 +112,7 @@ class DocumentCollection:
             A `DocumentAnswer`; its text is `""` if no passage has a word of the question, or the
             model found no answer.
         """
-        from tfmrc.predictors.options import ReaderOptions, SpanOptions
+        from tfmrc.predictors.options import EvidenceOptions, ReaderOptions, SpanOptions
 
         check_whole_numbers(0, num_alternatives=num_alternatives)
         passages = self.search(question, num_passages)
@@ -122,6 +123,8 @@ class DocumentCollection:
             options = {"num_return_sequences": CANDIDATES} | options
         texts = [passage.text for passage in passages]
         result = self.predictor.answer(question=question, passages=texts, style=style, **options)
+        if kind is EvidenceOptions:
+            return cite(result, passages, len(result.alternatives), by_passage=False)
         return cite(result, passages, num_alternatives)
 
     def predict(

@@ -16,6 +16,7 @@ from .metrics.baselines import (
     most_similar_sentence as most_similar_sentence,
 )
 from .metrics.calibration import CalibrationReport as CalibrationReport
+from .metrics.evidence import score_evidence as score_evidence
 from .metrics.groups import (
     AnswerLength as AnswerLength,
     answer_lengths as answer_lengths,

@@ -9,7 +9,7 @@ import haystack
 from haystack import Document, ExtractedAnswer, component
 
 from tfmrc.experiments.loaded import open_model
-from tfmrc.predictors import DecodingOptions, SpanAnswer
+from tfmrc.predictors import DecodingOptions, EvidenceOptions, SpanAnswer
 from tfmrc.utils.arguments import check_whole_numbers
 
 
@@ -90,8 +90,8 @@ class Reader:
         if not held:
             return {"answers": []}
         options, kind = dict(self._options), getattr(self._predictor, "options_class", None)
-        if kind is not None and not issubclass(kind, DecodingOptions):  # it finds spans
-            options["num_return_sequences"] = count
+        if kind is not None and not issubclass(kind, DecodingOptions | EvidenceOptions):
+            options["num_return_sequences"] = count  # of the best spans
         best = self._predictor.answer(
             question=query, passages=[document.content for document in held], **options
         )

@@ -30,6 +30,7 @@ from tfmrc.layers.encoders.stacked_bilstm import StackedBiLSTM
 from tfmrc.layers.heads.answer_module import AnswerModule
 from tfmrc.layers.heads.answer_possibility import AnswerPossibility
 from tfmrc.layers.heads.copy_switch import CopySwitch
+from tfmrc.layers.heads.evidence_scores import EvidenceScores
 from tfmrc.layers.heads.linear_answer import LinearAnswer
 from tfmrc.layers.heads.maxout_pointer import MaxoutPointer
 from tfmrc.layers.heads.passage_ranker import PassageRanker

@@ -2,6 +2,7 @@
 
 from tfmrc.models.base import Model
 from tfmrc.models.daanet import DAANet
+from tfmrc.models.evidence_reader import EvidenceReader
 from tfmrc.models.extractive_reader import ExtractiveReader
 from tfmrc.models.generation import GenerationMixin
 from tfmrc.models.masque import Masque

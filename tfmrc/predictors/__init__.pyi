@@ -1,6 +1,7 @@
 from .base import Predictor as Predictor
 from .calibration import Calibration as Calibration
 from .daanet import DAANetPredictor as DAANetPredictor
+from .evidence_reader import EvidenceReaderPredictor as EvidenceReaderPredictor
 from .exported.errors import RequestError as RequestError
 from .exported.predictor import ExportedPredictor as ExportedPredictor
 from .exported.signature import SavedModel as SavedModel
@@ -14,6 +15,7 @@ from .masque import MasquePredictor as MasquePredictor
 from .maxout_pointer_qg import MaxoutPointerQGPredictor as MaxoutPointerQGPredictor
 from .options import (
     DecodingOptions as DecodingOptions,
+    EvidenceOptions as EvidenceOptions,
     QuestionOptions as QuestionOptions,
     ReaderOptions as ReaderOptions,
     SpanOptions as SpanOptions,

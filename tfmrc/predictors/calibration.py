@@ -111,7 +111,10 @@ class Calibration:
 
 
 def with_confidence(
-    signatures: Mapping[str, Any], calibration: Calibration | None, least: float | None
+    signatures: Mapping[str, Any],
+    calibration: Calibration | None,
+    least: float | None,
+    are_shares: bool = True,
 ) -> dict[str, Any]:
     """Returns signatures of answers with calibrated probabilities and `is_confident` bool `[B]`.
 
@@ -124,6 +127,7 @@ def with_confidence(
         calibration: `Calibration` or None. Maps `probability` and `probabilities`.
         least: float or None. Smallest probability of a confident answer; None for the threshold of
             the calibration.
+        are_shares: bool. Whether `probabilities` add up to at most 1. Default: True.
     """
     if least is None and calibration is not None:
         least = calibration.threshold or 0.0
@@ -134,9 +138,10 @@ def with_confidence(
             if "probability" not in outputs:
                 return outputs
             if calibration is not None:
+                several = calibration.apply_to_all if are_shares else calibration.apply
                 outputs["probability"] = calibration.apply(outputs["probability"])
                 if "probabilities" in outputs:
-                    outputs["probabilities"] = calibration.apply_to_all(outputs["probabilities"])
+                    outputs["probabilities"] = several(outputs["probabilities"])
             if least is not None or "is_confident" not in outputs:
                 outputs["is_confident"] = outputs["probability"] >= (least or 0.0)
             return outputs

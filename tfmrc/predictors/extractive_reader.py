@@ -126,17 +126,36 @@ def find_answers(
         **windows: `window_length`, `overlap` and `question_length` of
             `ExtractiveReaderPreprocessor.source`.
     """
+    read, flat, truncated = read_windows(preprocessor, question, passages, **windows)
+    num_questions = tf.shape(truncated)[0]
+    spans, none = reader_spans(
+        model, read, flat, num_questions, count=count, max_length=max_length, align=align
+    )
+    return span_outputs(flat, spans, spans.score, num_questions) | {
+        "answerable_probability": 1.0 - none,
+        "truncated": truncated,
+    }
+
+
+def read_windows(
+    preprocessor: ReaderPreprocessor,
+    question: tf.Tensor,
+    passages: tf.Tensor,
+    **windows: int | tf.Tensor,
+) -> tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]:
+    """Returns the windows of all passages, these as string `[B N]`, and `truncated` bool `[B]`.
+
+    Args:
+        preprocessor: `ExtractiveReaderPreprocessor`.
+        question: string `[B]`.
+        passages: string `[B, N]`; without any passage there is one, `""`.
+        **windows: `window_length`, `overlap` and `question_length` of `source`.
+    """
     passages = at_least_one(passages)
-    num_questions, num_passages = tf.shape(passages)[0], tf.shape(passages)[1]
+    num_passages = tf.shape(passages)[1]
     flat = utf_8(tf.reshape(passages, [-1]))  # [B N]
     read = preprocessor.source(tf.repeat(question, num_passages), flat, **windows)
     # Tokenizers that strip accents leave the marks of a last letter outside.
     read |= {name: ends_with_marks(flat, read["row"], read[name]) for name in ("ends", "word_ends")}
-    spans, none = reader_spans(
-        model, read, flat, num_questions, count=count, max_length=max_length, align=align
-    )
-    truncated = tf.reshape(read["truncated"], [num_questions, num_passages])
-    return span_outputs(flat, spans, spans.score, num_questions) | {
-        "answerable_probability": 1.0 - none,
-        "truncated": tf.reduce_any(truncated, axis=1),
-    }
+    truncated = tf.reshape(read["truncated"], tf.shape(passages))  # [B, N]
+    return read, flat, tf.reduce_any(truncated, axis=1)

@@ -1,7 +1,7 @@
 """Options of decoding."""
 
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, Literal
 
 from tfmrc.utils.arguments import check_whole_numbers
 
@@ -143,6 +143,36 @@ class SpanOptions(_Options):
     num_steps: int | None = None
     return_steps: bool = False
     min_probability: float | None = None
+
+
+@dataclass(frozen=True)
+class EvidenceOptions(_Options):
+    """Options of an evidence reader, fixed when a graph is built.
+
+    Attributes:
+        unit: str. `"span"`: runs of words that each reach the threshold; `"sentence"`: sentences
+            that reach it. Default: "span".
+        threshold: float. Smallest probability of a word, or of a sentence, that is evidence, before
+            any calibration. Default: 0.5.
+        min_probability: float or None. Smallest probability of a confident answer; below it
+            `is_confident` is False. None for the threshold of the predictor's calibration, without
+            a calibration any evidence is confident. Default: None.
+
+    Raises:
+        ValueError: If `unit` is another one, or a number is not from 0 to 1.
+    """
+
+    unit: Literal["span", "sentence"] = "span"
+    threshold: float = 0.5
+    min_probability: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.unit not in ("span", "sentence") or not 0 <= self.threshold <= 1:
+            raise ValueError(
+                "`unit` must be 'span' or 'sentence', and `threshold` from 0 to 1. "
+                f"Received: unit={self.unit!r}, threshold={self.threshold!r}"
+            )
 
 
 @dataclass(frozen=True)

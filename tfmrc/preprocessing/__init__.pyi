@@ -1,5 +1,6 @@
 from .base import Preprocessor as Preprocessor
 from .daanet import DAANetPreprocessor as DAANetPreprocessor
+from .evidence_reader import EvidenceReaderPreprocessor as EvidenceReaderPreprocessor
 from .extractive_reader import ExtractiveReaderPreprocessor as ExtractiveReaderPreprocessor
 from .masque import MasquePreprocessor as MasquePreprocessor
 from .maxout_pointer_qg import MaxoutPointerQGPreprocessor as MaxoutPointerQGPreprocessor

@@ -297,9 +297,7 @@ class ExtractiveReaderPreprocessor(Preprocessor):
         best = tf.math.unsorted_segment_min(tf.where(whole, windows, tf.size(row)), row, count)
         known = best < tf.size(row)  # [B]
         window = tf.where(known, best, tf.searchsorted(row, tf.range(count)))  # [B]
-        x = {name: tf.gather(source[name], window) for name in MODEL_INPUTS}  # [B, P]
-        # Keras adds up the inputs over replicas, which it cannot do with booleans.
-        x["answer_mask"] = tf.cast(x["answer_mask"], tf.int32)
+        x = self.inputs_of(source, window)
         lacking = span[:, 1] < 0  # [B]
         if "answer" in records:  # a text that no span has is not the lack of an answer
             lacking &= records["answer"] == ""
@@ -312,6 +310,12 @@ class ExtractiveReaderPreprocessor(Preprocessor):
         }
         weight = mean_of_counted(y["begin"] >= 0)
         return x, y, {"begin": weight, "end": weight}
+
+    def inputs_of(self, source: Tensors, window: tf.Tensor) -> Tensors:
+        """Returns the model's inputs of some windows `[B]` of `source`, `[B, P]` each."""
+        x = {name: tf.gather(source[name], window) for name in MODEL_INPUTS}
+        # Keras adds up the inputs over replicas, which it cannot do with booleans.
+        return x | {"answer_mask": tf.cast(x["answer_mask"], tf.int32)}
 
 
 @functools.cache

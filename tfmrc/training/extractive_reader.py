@@ -4,7 +4,7 @@ from typing import Any
 
 import keras
 
-from tfmrc.losses import SpanPositionNLL
+from tfmrc.losses import SmoothedBinaryCrossentropy, SpanPositionNLL
 from tfmrc.models import ExtractiveReader
 from tfmrc.training.base import arguments_of, fine_tuning_optimizer, register_training
 
@@ -25,13 +25,14 @@ def extractive_reader(
     weight_decay: float = 0.01,
     clip_norm: float = 1.0,
 ) -> dict[str, Any]:
-    """Returns the training settings of an extractive reader as arguments of `model.compile`.
+    """Returns the training settings of a reader as arguments of `model.compile`.
 
     The optimizer is AdamW; the rate rises linearly and falls to 0 along a cosine, the encoder has a
-    separate rate, and gradients are clipped. The loss is `-log P_begin - log P_end`.
+    separate rate, and gradients are clipped. The loss of an extractive reader is
+    `-log P_begin - log P_end`, that of an evidence reader the binary cross-entropy of each subword.
 
     Args:
-        model: `keras.Model`. The model.
+        model: `keras.Model`. The model, an `ExtractiveReader` or an `EvidenceReader`.
         steps: int. Steps of the whole training.
         steps_per_epoch: int. Not used. Default: None.
         learning_rate: float. The highest learning rate of the linear layer. Default: 0.001.
@@ -62,4 +63,6 @@ def extractive_reader(
         getattr(model, "encoder", None), steps, learning_rate, encoder_learning_rate, layer_decay,
         warmup_share, weight_decay, clip_norm, ema, schedule, gradient_accumulation_steps,
     )  # fmt: skip
-    return arguments_of(model, optimizer, {"begin": SpanPositionNLL(), "end": SpanPositionNLL()})
+    losses = {"begin": SpanPositionNLL(), "end": SpanPositionNLL()}
+    losses |= {"evidence": SmoothedBinaryCrossentropy(positive_label=1.0)}
+    return arguments_of(model, optimizer, losses)

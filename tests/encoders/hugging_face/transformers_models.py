@@ -2,6 +2,9 @@
 
 python transformers_models.py make FOLDER TEXTS MAP [KIND ...]    writes FOLDER/KIND
 python transformers_models.py scores FOLDER IN OUT     the scores of a folder's model
+python transformers_models.py labels FOLDER IN OUT     those of a token classifier
+
+KIND+tokens is a token classifier with two labels.
 """
 
 import json
@@ -35,6 +38,7 @@ KINDS = {
     "MmBert": {**SIZES, "num_hidden_layers": 4, "norm_bias": True},
 }
 MODERN = ("ModernBert", "MmBert")
+NAMES = {"start_logits": "begin", "end_logits": "end"}
 
 
 def tokenizer_of(kind, folder, texts, charsmap):
@@ -90,9 +94,10 @@ def unigram(kind, texts, charsmap):
 
 def make(folder, texts, charsmap, *kinds):
     torch.manual_seed(0)
-    for kind in kinds or KINDS:
-        sizes = KINDS[kind]
-        tokenizer = tokenizer_of(kind, folder / kind, texts, charsmap)
+    for name in kinds or KINDS:
+        kind, _, is_tokens = name.partition("+")
+        target, sizes = folder / name, KINDS[kind]
+        tokenizer = tokenizer_of(kind, target, texts, charsmap)
         sizes = {**sizes, "vocab_size": len(tokenizer)}
         if kind in MODERN:
             ids = tokenizer.cls_token_id, tokenizer.sep_token_id
@@ -100,26 +105,27 @@ def make(folder, texts, charsmap, *kinds):
             sizes |= {"cls_token_id": ids[0], "eos_token_id": ids[1], "sep_token_id": ids[1]}
         name = "ModernBert" if kind in MODERN else kind
         config = getattr(transformers, f"{name}Config")(**sizes)
-        model = getattr(transformers, f"{name}ForQuestionAnswering")(config).eval()
+        task = "TokenClassification" if is_tokens else "QuestionAnswering"
+        model = getattr(transformers, f"{name}For{task}")(config).eval()
         for name, parameter in model.named_parameters():
             # With 0.3, the kinds of attention in transformers differ by 1e-4 at 3,000 subwords.
             others = 0.2 if kind in MODERN else 0.3
             deviation = {"qa_outputs": 2.0, "classifier": 0.5}.get(name.split(".")[0], others)
             scale = "norm" in name.lower() and name.endswith("weight")
             torch.nn.init.normal_(parameter, mean=float(scale), std=deviation)
-        model.save_pretrained(folder / kind)
-        tokenizer.save_pretrained(folder / kind)
+        model.save_pretrained(target)
+        tokenizer.save_pretrained(target)
 
 
-def scores(folder, source, target):
-    model = transformers.AutoModelForQuestionAnswering.from_pretrained(folder).eval()
+def scores(folder, source, target, kind="QuestionAnswering"):
+    model = getattr(transformers, f"AutoModelFor{kind}").from_pretrained(folder).eval()
     with np.load(source) as archive:
         batch = {name: torch.tensor(archive[name]).long() for name in archive.files}
     if model.config.model_type not in ("bert", "electra", "albert"):
         del batch["token_type_ids"]
     with torch.no_grad():
         result = model(**batch)
-    np.savez(target, begin=result.start_logits.numpy(), end=result.end_logits.numpy())
+    np.savez(target, **{NAMES.get(name, name): value.numpy() for name, value in result.items()})
 
 
 if __name__ == "__main__":
@@ -128,4 +134,4 @@ if __name__ == "__main__":
         texts = json.loads(Path(rest[0]).read_text(encoding="utf-8"))
         make(Path(folder), texts, Path(rest[1]).read_bytes(), *rest[2:])
     else:
-        scores(folder, *rest)
+        scores(folder, *rest, *["TokenClassification"] * (command == "labels"))

@@ -23,6 +23,7 @@ _SIGNATURE = {
     "answerable": tf.TensorSpec([None], tf.int32),
     "relevance": tf.TensorSpec([None, None], tf.int32),
     "span": tf.TensorSpec([None, 3], tf.int32),
+    "spans": tf.TensorSpec([None, None, 3], tf.int32),
     "rotation": tf.TensorSpec([None], tf.int32),
 }
 
@@ -222,8 +223,9 @@ def strings(batch: Sequence[TrainingExample]) -> dict[str, Any]:
     Returns:
         A dict: ``question``, ``style``, ``answer`` `[B]` and ``passages`` `[B, K']` of UTF-8 bytes;
         ``answerable`` `[B]` and ``relevance`` `[B, K']` int32: 1, 0 or -1 (unknown); ``span``
-        `[B, 3]` int32: passage, start and end of the answer, -1 if unknown. A missing passage is
-        an empty string; a passage without text is a space.
+        `[B, 3]` int32: passage, start and end of the answer, -1 if unknown; ``spans`` `[B, S, 3]`:
+        those of all spans, -1 if there are fewer. A missing passage is an empty string; a passage
+        without text is a space.
 
     Example:
 
@@ -232,7 +234,8 @@ def strings(batch: Sequence[TrainingExample]) -> dict[str, Any]:
     {'question': array([b'Who?'], dtype=object), 'passages': array([[b'An owl.']], dtype=object),
      'style': array([b'qa'], dtype=object), 'answer': array([b''], dtype=object),
      'answerable': array([0], dtype=int32), 'relevance': array([[-1]], dtype=int32),
-     'span': array([[-1, -1, -1]], dtype=int32)}
+     'span': array([[-1, -1, -1]], dtype=int32),
+     'spans': array([[[-1, -1, -1]]], dtype=int32)}
     """
     size = len(batch)
     most = max((len(record.example.passages) for record in batch), default=0)
@@ -240,6 +243,8 @@ def strings(batch: Sequence[TrainingExample]) -> dict[str, Any]:
     relevance = np.full([size, most], UNKNOWN, np.int32)
     answerable = np.full([size], UNKNOWN, np.int32)
     span = np.full([size, 3], UNKNOWN, np.int32)
+    num_spans = max((len(record.example.spans) for record in batch), default=0)
+    spans = np.full([size, max(num_spans, 1), 3], UNKNOWN, np.int32)
     for row, (example, _, answer) in enumerate(batch):
         for column, passage in enumerate(example.passages):
             passages[row, column] = (passage or " ").encode()
@@ -249,6 +254,8 @@ def strings(batch: Sequence[TrainingExample]) -> dict[str, Any]:
             answerable[row] = example.answerable
         if (found := example.span_of(answer)) is not None:
             span[row] = found.passage, found.start, found.end
+        for column, one in enumerate(example.spans):
+            spans[row, column] = one.passage, one.start, one.end
     return {
         "question": np.array([record.example.question.encode() for record in batch], object),
         "passages": passages,
@@ -257,6 +264,7 @@ def strings(batch: Sequence[TrainingExample]) -> dict[str, Any]:
         "answerable": answerable,
         "relevance": relevance,
         "span": span,
+        "spans": spans,
     }
 
 

@@ -51,6 +51,7 @@ class LinearAnswer(Layer):
     """
 
     AXES = {"memory": "B n d", "memory_mask": "B n"}
+    num_scores = 2
 
     def __init__(self, dropout=0.0, seed=None, prediction_head=None, **kwargs):
         super().__init__(**kwargs)
@@ -64,7 +65,7 @@ class LinearAnswer(Layer):
     def build(self, question_shape, memory_shape, *mask_shapes):
         if self.prediction_head is not None:
             self.prediction_head.build(memory_shape)
-        self.scores = self.add_dense("scores", 2, memory_shape[-1])
+        self.scores = self.add_dense("scores", self.num_scores, memory_shape[-1])
 
     def call(
         self,
@@ -87,7 +88,7 @@ class LinearAnswer(Layer):
         return outputs
 
     def scores_of(self, memory, training=False):
-        """Returns the scores of begin and end, `[B, n, 2]`."""
+        """Returns the scores of begin and end, `[B, n, num_scores]`."""
         if self.prediction_head is not None:
             memory = self.prediction_head(memory, training=bool(training))
         return self.scores(self.input_dropout(memory, training=training))

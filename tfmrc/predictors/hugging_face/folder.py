@@ -1,6 +1,7 @@
 """Extractive readers in Hugging Face's form: loading and saving."""
 
 import json
+from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -24,11 +25,11 @@ from tfmrc.encoders.hugging_face.weights import (
     weights_of_encoder,
 )
 from tfmrc.encoders.presets import build_subwords
-from tfmrc.models import ExtractiveReader
+from tfmrc.models import EvidenceReader, ExtractiveReader
 from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.calibration import Calibration
 from tfmrc.predictors.spans.span_answer import SpanAnswer
-from tfmrc.preprocessing import ExtractiveReaderPreprocessor
+from tfmrc.preprocessing import EvidenceReaderPreprocessor, ExtractiveReaderPreprocessor
 from tfmrc.storage.folders import check_target, new_folder
 from tfmrc.storage.manifest import manifest_of, verify_files
 from tfmrc.storage.parts import CALIBRATION
@@ -41,6 +42,13 @@ FILES = (CONFIG, "*.safetensors", "model.safetensors.index.json", "tokenizer*.js
          "merges.txt", "added_tokens.json", "special_tokens_map.json", CALIBRATION)  # fmt: skip
 PICKLE = "pytorch_model.bin"  # which a folder may have in place of safetensors
 WINDOW = 384  # subwords of a window; consecutive windows share a third
+TASKS = {
+    "QuestionAnswering": (ExtractiveReader, ExtractiveReaderPreprocessor),
+    "TokenClassification": (EvidenceReader, EvidenceReaderPreprocessor),
+}
+POSITIVE = ("1", "true", "positive", "relevant", "evidence", "highlight", "supported",
+            "hallucinated", "hallucination", "unsupported")  # fmt: skip
+LABELS = {"0": "O", "1": "EVIDENCE"}  # of a file that is written
 
 
 def is_hugging_face(folder: str | PathLike[str]) -> bool:
@@ -57,11 +65,13 @@ def is_hugging_face(folder: str | PathLike[str]) -> bool:
 def load_hugging_face(
     folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None, **options: Any
 ) -> Predictor[SpanAnswer]:
-    """Loads a model for question answering of Hugging Face as a predictor.
+    """Loads a model for question answering, or a token classifier, of Hugging Face.
 
     The kinds are `BertForQuestionAnswering`, `DistilBertFor...`, `ElectraFor...`,
     `RobertaFor...`, `XLMRobertaFor...`, `CamembertFor...`, `DebertaV2For...`, `AlbertFor...` and
-    `ModernBertFor...`. Ids, offsets and scores are those of transformers with the components in
+    `ModernBertFor...`; and `BertForTokenClassification` and so on, with one or two labels, as an
+    evidence reader. Of two labels the second one is evidence, unless only the first one has a name
+    such as "supported". Ids, offsets and scores are those of transformers with the components in
     `tokenizer.json`; only the space that ModernBERT's offsets begin with is not part of an answer.
     No code of the folder is run. A folder with another arithmetic or tokenizer than the supported
     ones is refused.
@@ -73,7 +83,9 @@ def load_hugging_face(
         verify: bool. Whether every file is compared with its digest first, in a folder that
             `save_hugging_face` wrote. Default: True.
         dtype: Keras dtype or policy of the model. Default: None.
-        **options: Arguments of `ExtractiveReaderPreprocessor`, such as `window_length`.
+        **options: Arguments of `ExtractiveReaderPreprocessor`, such as `window_length`. A detector
+            that reads a context and an answer takes the context as its question, for which
+            `question_length` makes room.
 
     Raises:
         FileNotFoundError: If the folder lacks a file.
@@ -86,13 +98,14 @@ def load_hugging_face(
         verify_files(folder)
     config = read_json(folder / CONFIG)
     family = family_of_config(config)
-    kind = f"{FAMILIES[family].transformers}ForQuestionAnswering"
+    kinds = {f"{FAMILIES[family].transformers}For{task}": parts for task, parts in TASKS.items()}
     architectures = config.get("architectures") or []
-    if architectures != [kind]:
+    if len(architectures) != 1 or architectures[0] not in kinds:
         raise ValueError(
-            f"{folder} must hold a {kind}, a reader with a trained head for questions. "
+            f"{folder} must hold a {' or '.join(kinds)}, with a trained head. "
             f"Received: architectures={architectures!r}"
         )
+    model_class, preprocessor_class = kinds[architectures[0]]
     facts, pieces, special = load_tokenizer(folder, FAMILIES[family], check=True)
     weights = read_weights(folder)
     layer = load_layer(
@@ -106,10 +119,10 @@ def load_hugging_face(
     sizes = {"window_length": min(most, WINDOW)}
     sizes["overlap"] = min(sizes["window_length"] // 2, 128)
     sizes["question_length"] = min(64, (sizes["window_length"] - sizes["overlap"]) // 2)
-    preprocessor = ExtractiveReaderPreprocessor(
-        encoder=Encoder(layer, subwords), **{**sizes, **options}
-    )
-    model = ExtractiveReader(encoder=layer, dtype=dtype)
+    preprocessor = preprocessor_class(encoder=Encoder(layer, subwords), **{**sizes, **options})
+    model = model_class(encoder=layer, dtype=dtype)
+    if isinstance(model, EvidenceReader):
+        weights |= _of_one_label(weights, config)
     for weight in _head(model):
         weight.variable.assign(weight.from_file(weights[weight.name]))
     predictor: Predictor[SpanAnswer] = Predictor(model, preprocessor)
@@ -186,12 +199,20 @@ def save_hugging_face(predictor: Predictor[SpanAnswer], folder: str | PathLike[s
             f"Received: layers={layer.output_layers!r}"
         )
     name = FAMILIES[layer.family].transformers
-    config = {"architectures": [f"{name}ForQuestionAnswering"], **config_of_encoder(layer)}
+    is_evidence = isinstance(model, EvidenceReader)
+    task = "TokenClassification" if is_evidence else "QuestionAnswering"
+    config = {"architectures": [f"{name}For{task}"], **config_of_encoder(layer)}
     files = {CONFIG: json.dumps(config, indent=2, sort_keys=True) + "\n"}
     files |= tokenizer_files(subwords, FAMILIES[layer.family], f"{name}Tokenizer")
     if predictor.calibration is not None:
         files[CALIBRATION] = json.dumps(predictor.calibration.to_json(), indent=2) + "\n"
-    arrays = weights_of_encoder(layer) | {w.name: w.to_file() for w in _head(model)}
+    head = {w.name: w.to_file() for w in _head(model)}
+    if is_evidence:  # the softmax of a score and 0 is its sigmoid
+        scores = {n: head[n] for n in ("classifier.weight", "classifier.bias")}
+        head |= {n: np.concatenate([np.zeros_like(values), values]) for n, values in scores.items()}
+        config["id2label"] = LABELS
+        config["label2id"] = {label: int(number) for number, label in LABELS.items()}
+    arrays = weights_of_encoder(layer) | head
     arrays = {name: np.ascontiguousarray(array, np.float32) for name, array in arrays.items()}
     path = check_target(folder, _is_written)
     with new_folder(path, sum(array.nbytes for array in arrays.values())) as part:
@@ -209,10 +230,34 @@ def _head(model: ExtractiveReader) -> list[Weight]:
     """Returns the variables between the encoder and the scores, with their names in the file."""
     module = model.answer_module
     head = module.prediction_head
+    is_reader = head is None and not isinstance(model, EvidenceReader)
+    scores = dense_weights("qa_outputs" if is_reader else "classifier", module.scores)
     if head is None:
-        return [*dense_weights("qa_outputs", module.scores)]
+        return [*scores]
     return [
         *dense_weights("head.dense", head.dense),
         *norm_weights("head.norm", head.norm),
-        *dense_weights("classifier", module.scores),
+        *scores,
     ]
+
+
+def _of_one_label(
+    weights: Mapping[str, np.ndarray], config: Mapping[str, Any]
+) -> dict[str, np.ndarray]:
+    """Returns the last layer of a token classifier with one score, the log-odds of evidence.
+
+    Raises:
+        ValueError: If there are more than two labels.
+    """
+    scores = {name: weights[name] for name in ("classifier.weight", "classifier.bias")}
+    count = len(scores["classifier.weight"])
+    labels = config.get("id2label") or {}
+    names = [str(labels.get(str(number), number)) for number in range(count)]
+    if count > 2:
+        raise ValueError(
+            "A token classifier must have one label, or evidence and its absence. "
+            f"Received: labels={', '.join(names)}"
+        )
+    first, *others = (name.lower().removeprefix("label_") in POSITIVE for name in names)
+    sign = -1 if first and others == [False] else 1
+    return {n: sign * np.diff(v, axis=0) if others else v for n, v in scores.items()}

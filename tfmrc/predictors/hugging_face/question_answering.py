@@ -248,8 +248,8 @@ class QuestionAnsweringPipeline:
 
             def read(question: tf.Tensor, passage: tf.Tensor, **sizes: Any) -> Any:
                 windows = preprocessor.source(question, passage, **sizes)
-                begin, end = window_scores(model, windows)
-                return {**windows, "begin": begin, "end": end}
+                scores = window_scores(model, windows)  # [W, P, 2]
+                return {**windows, "begin": scores[..., 0], "end": scores[..., 1]}
 
             self._functions["legacy"] = tf.function(read, autograph=False)
         outputs = self._functions["legacy"](*texts, **self._windows(options))

@@ -20,7 +20,8 @@ from tfmrc.utils.files import user_path
 
 READY = "ready"
 FILES = Path(__file__).with_name("files")
-ALL = (READY, "ready-san", "ready-masque", "ready-daanet", "ready-qg")
+EVIDENCE = "ready-evidence"
+ALL = (READY, "ready-san", EVIDENCE, "ready-masque", "ready-daanet", "ready-qg")
 NAMES = tuple(name for name in ALL if (FILES / name).is_dir())
 DIFFERENCE, CARD = "difference.safetensors", "card.json"
 LEFT, RIGHT, ROWS = ":left", ":right", ":rows"

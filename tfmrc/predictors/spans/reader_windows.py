@@ -67,8 +67,8 @@ def chunk_ends(lengths: tf.Tensor) -> tf.Tensor:
     return tf.concat([tf.boolean_mask(index, is_first)[1:], [tf.size(lengths)]], axis=0)
 
 
-def window_scores(model: ReaderModel, windows: Tensors) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns the scores of begin and end of every subword, float32 `[W, P]` each."""
+def window_scores(model: ReaderModel, windows: Tensors) -> tf.Tensor:
+    """Returns the scores of every subword, float32 `[W, P, 2]`; of evidence `[W, P, 1]`."""
     size = tf.shape(windows["encoder_ids"])[1]
 
     def scores(chunk: Tensors) -> tuple[tf.Tensor, ...]:
@@ -76,8 +76,8 @@ def window_scores(model: ReaderModel, windows: Tensors) -> tuple[tf.Tensor, tf.T
         missing = size - tf.shape(values)[1]
         return (tf.pad(values, [[0, 0], [0, missing], [0, 0]]),)
 
-    (values,) = over_lengths(scores, windows, (tf.float32,))  # [W, P, 2]
-    return values[..., 0], values[..., 1]
+    (values,) = over_lengths(scores, windows, (tf.float32,))
+    return values
 
 
 def reader_spans(

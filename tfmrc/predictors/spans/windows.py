@@ -200,18 +200,33 @@ def best_spans(
     row, starts, ends, window, question = (
         tf.gather(values, best) for values in (row, starts, ends, window, question)
     )  # [G] each
-    order, cells = best_of_groups(score, question, num_questions, count)
+    best = BestSpans(row, starts, ends, score, window)
+    return best_first(best, question, num_questions=num_questions, count=count)
+
+
+def best_first(
+    spans: BestSpans, question: tf.Tensor, *, num_questions: int | tf.Tensor, count: int | tf.Tensor
+) -> BestSpans:
+    """Returns the K best spans of each question.
+
+    Args:
+        spans: `BestSpans` of G spans, `[G]` each.
+        question: int32 `[G]`. Their questions.
+        num_questions: int or int32 scalar B.
+        count: int or int32 scalar K.
+    """
+    order, cells = best_of_groups(spans.score, question, num_questions, count)
 
     def spread(values: tf.Tensor, fill: int) -> tf.Tensor:
         empty = tf.fill(tf.stack([num_questions, count]), tf.cast(fill, values.dtype))
         return tf.tensor_scatter_nd_update(empty, cells, tf.gather(values, order))  # [B, K]
 
     return BestSpans(
-        row=spread(row, -1),
-        starts=spread(starts, -1),
-        ends=spread(ends, -1),
-        score=spread(score, 0),
-        window=spread(window, -1)[:, 0],
+        row=spread(spans.row, -1),
+        starts=spread(spans.starts, -1),
+        ends=spread(spans.ends, -1),
+        score=spread(spans.score, 0),
+        window=spread(spans.window, -1)[:, 0],
     )
 
 

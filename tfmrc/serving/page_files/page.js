@@ -334,12 +334,12 @@ function showSpans(outputs, asked) {
     ["Found in", best && `passage ${best.passage + 1}, characters ${best.start} to ${best.end}`],
   ]), notes(outputs));
   const list = make("ol", { className: "list" });
-  for (const span of spans.slice(0, 10)) {
+  for (const span of spans) {
     list.append(make("li", {}, spanButton(span.text, span.id), ` ${percent(span.chance)}, passage ${span.passage + 1}`));
   }
   write(make("h3", { textContent: "The best spans" }), list);
   asked.passages.forEach((text, index) => {
-    const inside = spans.slice(0, 10).filter((span) => span.passage === index);
+    const inside = spans.filter((span) => span.passage === index);
     write(make("h3", { textContent: `Passage ${index + 1}` }), marked(text, inside));
   });
   light(0);

@@ -18,19 +18,13 @@ from tests import equations  # noqa: E402
 project, author = "tfmrc", "the authors of tfmrc"
 release = version = tfmrc.__version__
 root_doc = "docs/index"
-include_patterns = [
-    "*.md", "docs/**", "recipes/**.md", "benchmarks/*.md", "savedmodels/*.md",
-    "tfmrc/**/README.md",
-]  # fmt: skip
-exclude_patterns = [".*", "docs/_build", "runs", "tests"]
-extensions = [
-    "myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode",
-    "sphinx_copybutton",
-]  # fmt: skip
+include_patterns = ["*.md", "docs/**", "**/README.md"]
+exclude_patterns = [".*", "README.md", "build", "docs/_build", "runs", "savedmodels/*/**", "tests"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+extensions += ["sphinx_copybutton"]
 
 myst_heading_anchors = 3
 nb_execution_mode = "off"  # the tutorials hold their outputs
-suppress_warnings = ["myst.header"]
 
 autodoc_member_order = "bysource"
 autodoc_inherit_docstrings = False

@@ -16,7 +16,7 @@ class Span:
         end: int. Index after the last character.
 
     Raises:
-        ValueError: The numbers are no span.
+        ValueError: If the numbers are not a span.
 
     Example:
 

@@ -266,7 +266,7 @@ def _done(output: str, facts: Iterable[Any]) -> str:
     system, path = fsspec.url_to_fs(output.rstrip("/"))
     if system.exists(path) and system.ls(path) and not system.exists(f"{path}.done/{name}"):
         raise ValueError(
-            "The folder has files that are no answers of this model with these options and task. "
+            "The folder has other files than answers of this model with these options and task. "
             f"Name another one. Received: output={output}"
         )
     return f"{output.rstrip('/')}.done/{name}"

@@ -45,7 +45,7 @@ def run_layer_test(
         layer_class: class. The layer's class.
         init_kwargs: dict. Arguments of its constructor.
         inputs: dict. NumPy arrays, or lists of them, by argument of the call; booleans are masks.
-        call_kwargs: dict or None. Further arguments of the call that are no tensors. Default: None.
+        call_kwargs: dict or None. Arguments of the call that are not tensors. Default: None.
         axes: dict or None. Names of the inputs' axes, such as `{"x": "B N d", "mask": "B N"}`; B is
             the batch. Default: None.
         output_axes: Names of the outputs' axes, in their structure. Default: None.

@@ -36,7 +36,7 @@ def load_corpus(
         A stream of examples that can be read any number of times.
 
     Raises:
-        ValueError: There is no such part.
+        ValueError: If there is no such part.
 
     Example:
 

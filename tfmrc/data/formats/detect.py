@@ -49,7 +49,7 @@ def read_file(
 
     Raises:
         RecordError: The format is unknown, or evidence is missing.
-        ValueError: There are columns, and the file is no table.
+        ValueError: If columns are given and the file is not a table.
     """
     name = file_format(path, None if columns_optional else columns)
     if name == "table":
@@ -78,7 +78,7 @@ def file_format(path: str | PathLike, columns: Mapping[str, Any] | None = None) 
 
     Raises:
         RecordError: The beginning of the file matches no known format.
-        ValueError: There are columns, and the file is no table.
+        ValueError: If columns are given and the file is not a table.
     """
     name = _format(path, columns)
     if columns and name in ("examples", "msmarco", "narrativeqa") and is_table(path):

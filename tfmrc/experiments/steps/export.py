@@ -43,8 +43,8 @@ def export(
             metrics |= _scores_of(model)
         else:
             print(
-                "The export gives all passages the same weight: `evaluation.ranker` is no part of "
-                "it, and the run's scores with it are not in its metrics. "
+                "The export gives all passages the same weight: it does not contain "
+                "`evaluation.ranker`, and its metrics leave out the run's scores with it. "
                 f"Received: ranker={ranker!r}",
                 flush=True,
             )

@@ -36,7 +36,7 @@ def predict(
     documents: str | Path | None = None,
     **reading: Unpack[Reading],
 ) -> list[RecordError]:
-    """Predicts the examples of a file, of which only question and passages must be right.
+    """Predicts the examples of a file; only question and passages must be right.
 
     About the passages of a table without questions, a model that asks is asked. With documents,
     only the questions are read, and every answer has its place in a document.

@@ -23,10 +23,10 @@ class LexiconEncoding(Layer):
         units: int. Width of both outputs.
         intermediate_dim: int. Inner width of the two networks; None for `units`. Default: None.
         align_dim: int. Width of the alignment; 0 for no alignment. Default: 280.
-        num_pos: int. Number of part-of-speech tags; 0 for no feature. Ids start at 1; 0 is no tag.
+        num_pos: int. Number of part-of-speech tags; 0 for no feature. Ids start at 1; 0 is none.
             Default: 0.
         pos_dim: int. Width of the part-of-speech embedding. Default: 9.
-        num_ner: int. Number of entity types; 0 for no feature. Ids start at 1; 0 is no entity.
+        num_ner: int. Number of entity types; 0 for no feature. Ids start at 1; 0 is none.
             Default: 0.
         ner_dim: int. Width of the entity embedding. Default: 8.
         initializer: float, str or initializer. That of the networks' initial weights; a float is

@@ -60,6 +60,7 @@ DOCS = [
     *DOCUMENTS,
     *LANCEDB,
     "furo>=2025.9",
+    "latex2mathml>=3.78",
     "myst-nb>=1.3",
     "sphinx>=8.2",
     "sphinx-copybutton>=0.5",

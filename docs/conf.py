@@ -10,6 +10,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 import reference  # noqa: E402
+from docutils import nodes  # noqa: E402
+from latex2mathml.converter import convert  # noqa: E402
 from sphinx.pycode import ModuleAnalyzer  # noqa: E402
 
 import tfmrc  # noqa: E402
@@ -24,6 +26,8 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ex
 extensions += ["sphinx_copybutton"]
 
 myst_heading_anchors = 3
+myst_enable_extensions = ["dollarmath"]
+html_math_renderer = "mathml"
 nb_execution_mode = "off"  # the tutorials hold their outputs
 
 autodoc_member_order = "bysource"
@@ -53,7 +57,15 @@ def link_lines(app):
     return ()
 
 
+def write_formula(translator, node):
+    """Writes a formula as MathML, which a browser shows without a script."""
+    display = "block" if isinstance(node, nodes.math_block) else "inline"
+    translator.body.append(convert(node.astext(), display=display))
+    raise nodes.SkipNode
+
+
 def setup(app) -> None:
     """Writes the generated pages before Sphinx looks for pages."""
+    app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
     reference.write(ROOT / "docs" / "reference" / "api")
     app.connect("html-collect-pages", link_lines, priority=100)

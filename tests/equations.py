@@ -171,9 +171,15 @@ def _symbols(node: ast.AST, where: str = "") -> Iterator[tuple[str, int, int]]:
             yield from _symbols(child, where)
 
 
+def formulas(root: Path = ROOT) -> dict[str, str]:
+    """Ids to formulas in LaTeX."""
+    lines = (root / "docs" / "formulas.txt").read_text(encoding="utf-8").splitlines()
+    return dict(line.split(" ", 1) for line in lines)
+
+
 def page(root: Path = ROOT) -> str:
     """Returns the page of equations; the site shows the lines of code (docs/conf.py)."""
-    tests, places = tested(root), computed(root)
+    tests, places, latex = tested(root), computed(root), formulas(root)
     parts = [
         "# Equations\n\n"
         "The printed equations of the four papers, the lines that compute them, and the tests that "
@@ -188,7 +194,8 @@ def page(root: Path = ROOT) -> str:
         )
         for equation, name in names((paper,)).items():
             code = "<br>".join(_line(*place) for place in places.get(equation, {}).items())
-            parts.append(f"| {equation} | {name} | {code} | {len(tests.get(equation, []))} |\n")
+            formula = f"{name}<br>${latex[equation]}$"
+            parts.append(f"| {equation} | {formula} | {code} | {len(tests.get(equation, []))} |\n")
     return "".join(parts)
 
 

@@ -212,3 +212,4 @@ def test_every_equation_has_a_test_and_a_line_of_code() -> None:
 def test_the_page_of_equations_is_complete() -> None:
     text = equations.page()
     assert all(f"| {equation} |" in text for equation in equations.names())
+    assert equations.formulas().keys() == equations.names().keys()

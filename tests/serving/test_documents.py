@@ -67,18 +67,18 @@ def test_the_client_gets_the_answer_with_its_place(server, folder):
     assert (found.document, found.page, found.text) == ("birds.pdf", 2, "owl")
     assert text[found.start : found.end] == "owl"
     assert found.marked_sentence == "An [owl] sat in the mill."
-    assert found.probability == 0.5 and found.is_confident
+    assert 0.35 < found.probability < 0.5 and found.is_confident
     [other] = found.alternatives
     assert (other.document, other.heading) == ("deep/mills.md", ("Mills", "Owls"))
 
 
 def test_an_answer_comes_with_the_text_around_it(server):
     found = answer(server, question="Which owl slept where it rained?", num_alternatives=0)
-    assert found["headline"] == found["text"] == found["quotation"] == "owl"
-    assert found["marked_sentence"] == "An [owl] slept there."
-    assert found["before"].endswith("<b>It</b> 👩 rained. An ")
-    assert found["after"].startswith(" slept there.\n\nIt snowed.")
-    assert re.search(r" (It|snowed\.) …$", found["after"])  # whole words
+    assert found["headline"] == found["text"] == "owl"
+    assert found["place"].startswith("deep/mills.md, Mills > Owls, characters ")
+    assert found["passage"].startswith("<b>It</b> 👩 rained. An owl slept there.\n\nIt snowed.")
+    start, end = (found[name] - found["passage_start"] for name in ("start", "end"))
+    assert found["passage"][start:end] == "owl"
     assert "alternatives" not in found
 
 
@@ -99,7 +99,8 @@ def test_the_description_has_the_paths_of_the_server(server):
 
 
 def test_the_page_learns_of_the_documents(server):
-    assert send(server, "GET", "models").json()["documents"] == "pages.index"
+    found = send(server, "GET", "models").json()
+    assert (found["documents"], found["headings"]) == ("pages.index", ["Owls"])
 
 
 def test_a_page_is_a_picture_with_the_answer_marked(server):
@@ -137,11 +138,11 @@ def test_a_file_is_shown_or_saved_and_never_runs(server, folder, name, content_t
 @pytest.mark.parametrize(
     "what, query, status, words",
     [
-        ("page", {"name": "changed.pdf", "page": 1}, 409, "changed.pdf has changed since"),
-        ("file", {"name": "changed.pdf"}, 409, "run `tfmrc index` again"),
-        ("file", {"name": "gone.txt"}, 409, "or is gone"),
-        ("file", {"name": "../pages.index"}, 404, "There is no document '../pages.index'"),
-        ("page", {"name": "none.pdf"}, 404, "There is no document"),
+        ("page", {"name": "changed.pdf", "page": 1}, 404, "changed.pdf is not in the index, or"),
+        ("file", {"name": "changed.pdf"}, 404, "run `tfmrc index` again"),
+        ("file", {"name": "gone.txt"}, 404, "gone.txt is not in the index"),
+        ("file", {"name": "../pages.index"}, 404, "../pages.index is not in the index"),
+        ("page", {"name": "none.pdf"}, 404, "none.pdf is not in the index"),
         (
             "page",
             {"name": "birds.pdf", "page": 3},
@@ -205,7 +206,7 @@ def test_one_of_several_models_is_named(folder, tmp_path):
     write_echo(tmp_path / "echo", 1)
     with Server(tmp_path, port=0, documents=folder.with_name("pages.index")) as server:
         reply = send(server, "POST", "documents:answer", json={"question": "owl"})
-        assert "`model` must name one of the models: echo, quoting." in reply.json()["error"]
+        assert "Not served: ''. Served: echo version 1, quoting" in reply.json()["error"]
         with Client("echo", server.url, timeout=TIMEOUT) as client:
             with pytest.raises(RequestError, match="This model does not answer questions"):
                 client.answer_from_documents(question="owl")

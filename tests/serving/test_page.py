@@ -256,13 +256,14 @@ def tab_to(page, selector):
 @contextmanager
 def asked(browser, url, question, width=1280):
     """The page of documents with an answer, by the keyboard alone."""
-    expected, size = ("401 (Unauthorized)", "409 (Conflict)"), {"width": width, "height": 844}
+    expected, size = ("401 (Unauthorized)", "404 (Not Found)"), {"width": width, "height": 844}
     with opened(browser, url, expected, viewport=size) as page:
         wait_for(page, "#error", "must have the key")
         tab_to(page, "#key")
         page.keyboard.type(KEY)
         page.keyboard.press("Tab")
         wait_for(page, "#title", "Ask the documents")
+        wait_for(page, "#output", "The documents have sections such as ")
         tab_to(page, "#question")
         page.keyboard.type(question)
         page.keyboard.press("Enter")
@@ -316,9 +317,9 @@ def test_markup_in_a_document_is_text(browser, librarian):
 @pytest.mark.slow
 def test_a_file_that_has_changed_is_not_shown(browser, librarian):
     with asked(browser, librarian, "Which owl woke up early?") as page:
-        wait_for(page, "details .error", "changed.pdf has changed since it was indexed")
+        wait_for(page, "details .error", "its file has changed since it was indexed")
         page.locator("#output > p > a").click()
-        wait_for(page, "#error", "changed.pdf has changed since it was indexed")
+        wait_for(page, "#error", "its file has changed since it was indexed")
 
 
 @pytest.mark.slow

@@ -5,33 +5,19 @@ Without a model the ready reader answers (English). An export needs TensorFlow a
 The key of a server is read from the variable TFMRC_API_KEY.
 """
 
-import os
 from argparse import ArgumentParser, Namespace
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from tfmrc.cli import asking
-from tfmrc.cli.parsing import utf8
+from tfmrc.cli.parsing import add_shared, utf8
 from tfmrc.utils.pipes import print_json, print_text
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     asking.add_model(parser, "masque", default="ready")
     parser.add_argument("--question", type=utf8, required=True, help="the question")
-    sources = asking.add_passage(parser, "append")
-    sources.add_argument(
-        "--documents",
-        metavar="FILE",
-        type=os.path.expanduser,
-        help="an index of documents; the answer comes with its place",
-    )
-    parser.add_argument(
-        "--num-passages",
-        type=int,
-        metavar="N",
-        help="with --documents: how many passages are read; default: 10",
-    )
+    add_shared(asking.add_passage(parser, "append"), "--documents")
     parser.add_argument("--style", help="a style of the model; default: the first one")
     parser.add_argument(
         "--html", metavar="FILE", help="write a page that shows the source of each word"
@@ -41,8 +27,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> None:
     if options.documents is not None:
         answer: Any = _from_documents(options)
-    elif options.num_passages is not None:
-        raise ValueError("--num-passages is for an index: --documents FILE")
     else:
         with asking.loaded(options.model, options.option) as (predictor, search):
             answer = predictor.answer(
@@ -59,25 +43,21 @@ def run(options: Namespace) -> None:
 def _from_documents(options: Namespace) -> Any:
     from tfmrc import documents
 
-    if options.html is not None:
-        raise ValueError(f"A page shows passages: give --passage. Received: --html {options.html}")
-    number = options.num_passages
-    chosen = {} if number is None else {"num_passages": number}
     with (
-        closing(documents.open_store(options.documents)) as store,
+        documents.load(options.documents) as found,
         asking.loaded(options.model, options.option) as (predictor, search),
     ):
-        return documents.DocumentCollection(store, predictor).answer(
-            question=options.question, style=options.style, **chosen, **search
+        return documents.DocumentCollection(found.store, predictor).answer(
+            question=options.question, style=options.style, **search
         )
 
 
 def _write_page(answer: Any, options: Namespace) -> None:
     from tfmrc import evaluation
 
-    if answer.text and not getattr(answer, "words", ()):
+    if options.documents is not None or (answer.text and not getattr(answer, "words", ())):
         raise ValueError(
-            "A page shows the source of each word, which only Masque returns. "
+            "A page shows the source of each word in --passage, which only Masque returns. "
             f"Received: --html {options.html}"
         )
     relevance = getattr(answer, "relevance", None)

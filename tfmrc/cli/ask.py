@@ -6,24 +6,17 @@ An export needs TensorFlow and no model code. The key of a server is read from t
 TFMRC_API_KEY.
 """
 
-import os
 from argparse import ArgumentParser, Namespace
 
 from tfmrc.cli import asking
-from tfmrc.cli.parsing import utf8
+from tfmrc.cli.parsing import add_shared, utf8
 from tfmrc.utils.pipes import print_json, print_text
 from tfmrc.utils.progress import show_progress
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     asking.add_model(parser, "questions")
-    sources = asking.add_passage(parser)
-    sources.add_argument(
-        "--documents",
-        metavar="FILE",
-        type=os.path.expanduser,
-        help="an index of documents, of which every passage is asked about",
-    )
+    add_shared(asking.add_passage(parser), "--documents")
     parser.add_argument(
         "--output",
         metavar="FILE",
@@ -36,8 +29,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    if options.output is not None and options.documents is None:
-        raise ValueError("--output is for an index: --documents FILE")
     with asking.loaded(options.model, options.option) as (predictor, search):
         tasks = getattr(predictor, "tasks", ())  # of a server nothing is known
         if tasks and all(task.target == "answer" for task in tasks):

@@ -12,30 +12,16 @@ from tfmrc.utils.progress import show_progress
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("documents", metavar="FOLDER", help="the folder, with those below it")
+    parser.add_argument("folder", metavar="FOLDER", help="the folder, with those below it")
     parser.add_argument("--to", metavar="FILE", required=True, help="the index")
-    parser.add_argument(
-        "--passage-length",
-        type=int,
-        metavar="N",
-        help="largest number of subwords of a passage; default: 150",
-    )
-    parser.add_argument(
-        "--dense",
-        action="store_true",
-        help="also find passages by MiniLM's vectors, without a word of the question; indexing "
-        "takes longer",
-    )
+    what = "also find passages by MiniLM's vectors, without a word of the question (slower)"
+    parser.add_argument("--dense", action="store_true", help=what)
 
 
 def run(options: Namespace) -> int:
     from tfmrc import documents
-    from tfmrc.documents.passages import PASSAGE_LENGTH
 
-    length = PASSAGE_LENGTH if options.passage_length is None else options.passage_length
     with show_progress():
-        report = documents.index(
-            options.documents, options.to, passage_length=length, dense=options.dense
-        )
+        report = documents.index(options.folder, options.to, dense=options.dense)
     print_text(str(report))
     return 0 if report.documents else 1

@@ -4,24 +4,18 @@ The Model Context Protocol over standard input and output: an assistant, such as
 VS Code, starts this command itself. Needs `pip install tfmrc[mcp]`; see docs/how-to/documents.md.
 """
 
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 from contextlib import redirect_stdout
 
+from tfmrc.cli.parsing import add_shared
 from tfmrc.utils.optional import optional_import
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add("model", nargs="?", default="ready", help="what reads the documents; default: ready")
-    add(
-        "--documents",
-        metavar="FILE",
-        required=True,
-        type=os.path.expanduser,
-        help="an index of documents that `tfmrc index` has made",
-    )
+    what = "what reads the documents; default: ready"
+    parser.add_argument("model", nargs="?", default="ready", help=what)
+    add_shared(parser.add_mutually_exclusive_group(required=True), "--documents")
 
 
 def run(options: Namespace) -> None:

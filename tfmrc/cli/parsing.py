@@ -58,6 +58,7 @@ OPTION = (
     "an option of the model's reading or decoding, such as num_beams=4 or min_probability=0.5; a "
     "wrong name prints the list"
 )
+INDEX = "an index of documents, which `tfmrc index` has made, in place of passages"
 IMPORT = "import a module that registers your own models, formats or metrics; may be repeated"
 SHARED: dict[str, dict[str, Any]] = {  # the options of several commands
     "--set": dict(**NAMED_VALUES, help="change settings, such as training.epochs=3"),
@@ -65,12 +66,13 @@ SHARED: dict[str, dict[str, Any]] = {  # the options of several commands
     "--data": dict(metavar="FOLDER", help="the data folder; default: the variable TFMRC_DATA"),
     "--variants": dict(nargs="+", metavar="NAME", help="variants of a grid; default: all"),
     "--seeds": dict(nargs="+", type=int, metavar="N", help="seeds of a grid; default: all"),
+    "--documents": dict(metavar="FILE", type=os.path.expanduser, help=INDEX),
     "--import": dict(action="append", default=[], dest="imports", metavar="MODULE", help=IMPORT),
 }
 
 
-def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
-    """Adds options of several commands by their names."""
+def add_shared(parser: Any, *names: str) -> None:
+    """Adds options of several commands to a parser, or a group of it, by their names."""
     for name in names:
         parser.add_argument(name, **SHARED[name])
 

@@ -26,11 +26,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--sort", action="store_true", help="in a table, the least certain answers first"
     )
-    parser.add_argument(
-        "--documents",
-        metavar="FILE",
-        help="an index of documents to answer from; the input then needs no passages",
-    )
     parser.add_argument("--task", help="a task or style of the model; default: the first one")
     parser.add_argument(
         "--format",
@@ -39,7 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "texts on a terminal, JSON lines elsewhere (with --engine ray: full, or else Parquet)",
     )
     add_table_options(parser, "stop, or write its error in place of an answer (the default)")
-    add_shared(parser, "--option")
+    add_shared(parser, "--documents", "--option")
     ray = parser.add_argument_group("on several machines, into a folder of Parquet or JSON lines")
     ray.add_argument("--engine", choices=("ray",), help="Ray Data; needs tfmrc[ray]")
     ray.add_argument("--address", help="the cluster, such as auto; default: one on this machine")

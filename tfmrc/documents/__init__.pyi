@@ -6,10 +6,7 @@ from .document import (
     DocumentBuilder as DocumentBuilder,
     Passage as Passage,
 )
-from .formats.registry import (
-    read_document as read_document,
-    register_document_format as register_document_format,
-)
+from .formats.readers import READERS as READERS, read_document as read_document
 from .indexing import IndexReport as IndexReport, index as index
 from .lancedb_store import LanceDBStore as LanceDBStore
 from .passages import split_document as split_document

@@ -3,14 +3,17 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from tfmrc.documents.document import Passage
 from tfmrc.documents.passages import sentence_at
+from tfmrc.predictors.exported.queries import SignatureQuery
 from tfmrc.predictors.results.result import Result
 from tfmrc.predictors.spans.span_answer import SpanAnswer
 
 PRIOR = 8.0  # of a passage's score; chosen on questions of SQuAD's training set
+LEAST = 0.7  # probability of the passage of a confident answer
+TINY = 1e-9
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
 
 
@@ -33,8 +36,8 @@ class DocumentAnswer(Result):
         sentence: str. The sentence with the answer; `""` for a text in the model's words.
             Default: "".
         sentence_start: int. Offset of the sentence in the document's text. Default: -1.
-        passage_start: int. Offset of the passage that was read. Default: -1.
-        passage_end: int. Offset after it. Default: -1.
+        passage: str. The passage that was read. Default: "".
+        passage_start: int. Its offset in the document's text. Default: -1.
     """
 
     document: str | None = None
@@ -44,11 +47,17 @@ class DocumentAnswer(Result):
     end: int = -1
     sentence: str = ""
     sentence_start: int = -1
+    passage: str = ""
     passage_start: int = -1
-    passage_end: int = -1
 
     def __str__(self) -> str:
         return "\n  ".join([self.headline, self.place] if self.document else [self.headline])
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the fields, and the `place` of each answer, as a JSON-serialisable dict."""
+        others = [other.to_json() for other in self.alternatives]
+        place = {"place": self.place} if self.document else {}
+        return super().to_json() | place | ({"alternatives": others} if others else {})
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
@@ -65,6 +74,11 @@ class DocumentAnswer(Result):
         values["heading"] = tuple(values.get("heading", ()))
         values["alternatives"] = tuple(map(cls.from_json, values.get("alternatives", ())))
         return cls(**values)
+
+    @property
+    def quotation(self) -> str:
+        """The characters from `start` to `end`: the text, or the passage of the model's words."""
+        return self.passage[self.start - self.passage_start : self.end - self.passage_start]
 
     @property
     def headline(self) -> str:
@@ -114,46 +128,77 @@ class DocumentAnswer(Result):
         if self.sentence:
             pairs.append(("sentence:", " ".join(self.marked_sentence.split())))
         if self.text and self.probability is not None:
-            pairs.append(("probability", self._chance))
+            pairs.append(("probability", f"{self.probability:.2f}"))
         for other in self.alternatives:
             text = " ".join(other.text.split())
-            pairs.append(("or:", f"{text} ({other._chance}; {other.place})"))
+            pairs.append(("or:", f"{text} ({other.probability or 0.0:.2f}; {other.place})"))
         return pairs
 
-    @property
-    def _chance(self) -> str:
-        return "" if self.probability is None else f"{self.probability:.2f}"
+
+def span_query(question: str, passages: Sequence[Passage]) -> SignatureQuery:
+    """Returns the call of a reader of spans that answers a question from passages.
+
+    Each passage is a row, which is read without the others.
+    """
+
+    def read(outputs: Mapping[str, Any]) -> SpanAnswer:
+        rows = range(len(passages))
+        return join_spans([SpanAnswer.from_outputs(outputs, row) for row in rows], passages)
+
+    texts = [[passage.text] for passage in passages]
+    return SignatureQuery(
+        "serving_default", {"question": [question] * len(texts), "passages": texts}, read
+    )
 
 
-def cite(
-    result: Result, passages: Sequence[Passage], num_alternatives: int, by_passage: bool = True
-) -> DocumentAnswer:
+def join_spans(answers: Sequence[SpanAnswer], passages: Sequence[Passage]) -> SpanAnswer:
+    """Returns the answers from single passages as one, with one distribution over all spans.
+
+    The probability of a span is that in its passage, times that of the passage: the softmax over
+    the log-odds that a passage answers the question, plus 8 times its score. An answer is confident
+    if it is in its passage, and the passage has a probability of at least 0.7.
+
+    Args:
+        answers: sequence of `SpanAnswer`. For each passage the answer from it alone.
+        passages: sequence of `Passage`. The passages, with their scores.
+    """
+    odds = []
+    for answer, passage in zip(answers, passages, strict=True):
+        known = answer.answerable_probability
+        chance = answer.probability or 0.0 if known is None else known
+        odds.append(math.log((chance + TINY) / (1 - chance + TINY)) + PRIOR * passage.score)
+    weights = [math.exp(each - max(odds)) for each in odds]
+    found = [
+        replace(
+            each,
+            passage=number,
+            probability=(each.probability or 0.0) * weight / sum(weights),
+            log_probability=None,
+            is_confident=answer.is_confident and weight / sum(weights) >= LEAST,
+            alternatives=(),
+        )
+        for number, (answer, weight) in enumerate(zip(answers, weights, strict=True))
+        for each in (answer, *answer.alternatives)
+        if each.text
+    ]
+    found.sort(key=lambda each: -(each.probability or 0.0))
+    best, *others = found or [SpanAnswer("", is_confident=False)]
+    return replace(best, alternatives=tuple(others))
+
+
+def cite(result: Result, passages: Sequence[Passage], num_alternatives: int) -> DocumentAnswer:
     """Returns the answer of a predictor with its place in a document.
-
-    Spans are ordered by the product of their probability and `exp(8 score)`, with the score of
-    their passage: a reader that sees several passages often prefers a likely span of one that does
-    not fit the question. An answer that is not the reader's own choice is not confident.
 
     Args:
         result: `Result`. An answer from the texts of the passages.
         passages: sequence of `Passage`. The passages that were read.
         num_alternatives: int. Largest number of alternatives.
-        by_passage: bool. Whether the scores of passages count; if not, the order of the predictor
-            stays. Default: True.
     """
-    found: list[Result] = [result, *result.alternatives]
-    if by_passage and isinstance(result, SpanAnswer) and result.text:
-        found.sort(key=lambda each: _support(cast(SpanAnswer, each), passages), reverse=True)
-    kept = [_cited(found[0], passages)]
-    for other in (_cited(each, passages) for each in found[1:]):
+    kept = [_cited(result, passages)]
+    for other in (_cited(each, passages) for each in result.alternatives):
         if len(kept) <= num_alternatives and not any(_overlap(other, each) for each in kept):
             kept.append(other)
-    is_confident = result.is_confident and found[0] is result
-    return replace(kept[0], alternatives=tuple(kept[1:]), is_confident=is_confident)
-
-
-def _support(answer: SpanAnswer, passages: Sequence[Passage]) -> float:
-    return (answer.probability or 0.0) * math.exp(PRIOR * passages[answer.passage].score)
+    return replace(kept[0], alternatives=tuple(kept[1:]))
 
 
 def _cited(result: Result, passages: Sequence[Passage]) -> DocumentAnswer:
@@ -180,8 +225,8 @@ def _cited(result: Result, passages: Sequence[Passage]) -> DocumentAnswer:
         page=passage.page_at(passage.start + start),
         start=passage.start + start,
         end=passage.start + end,
+        passage=passage.text,
         passage_start=passage.start,
-        passage_end=passage.end,
         **sentence,
     )
 

@@ -6,15 +6,14 @@ from hashlib import sha256
 from os import PathLike
 from typing import Any, Self, cast
 
-from tfmrc.documents.answer import DocumentAnswer, cite
+from tfmrc.documents.answer import DocumentAnswer, cite, span_query
 from tfmrc.documents.document import Passage
 from tfmrc.documents.store import DocumentStore, open_store
 from tfmrc.documents.vectors import DEPTH, encode, join
 from tfmrc.predictors.protocols import PredictorLike
-from tfmrc.utils.arguments import check_whole_numbers
 
 NUM_PASSAGES = 10
-CANDIDATES = 20  # spans of a reader, of which those that overlap are left out
+CANDIDATES = 5  # spans of a passage, of which those that overlap are left out
 
 
 class DocumentCollection:
@@ -69,11 +68,7 @@ class DocumentCollection:
 
         A score is BM25 as a share of the best passage's; in an index with vectors, twice the
         cosine is added.
-
-        Raises:
-            ValueError: If `k` is not positive, or the index is damaged.
         """
-        check_whole_numbers(1, k=k)
         depth = max(k, DEPTH)
         near = self.store.nearest(encode([question])[0], depth) if self.store.dense else []
         return join(self.store.search(question, depth), near, k)
@@ -97,8 +92,8 @@ class DocumentCollection:
     ) -> DocumentAnswer:
         """Answers one question from the passages that fit it best.
 
-        The model reads them together, so that the probabilities of spans of all of them can be
-        compared.
+        A reader of spans reads each alone, and its spans get one distribution: see
+        `tfmrc.documents.answer.join_spans`. A model that writes reads them together.
 
         Args:
             question: str. The question.
@@ -112,19 +107,23 @@ class DocumentCollection:
             A `DocumentAnswer`; its text is `""` if no passage has a word of the question, or the
             model found no answer.
         """
-        from tfmrc.predictors.options import EvidenceOptions, ReaderOptions, SpanOptions
+        from tfmrc.predictors.options import EvidenceOptions
 
-        check_whole_numbers(0, num_alternatives=num_alternatives)
         passages = self.search(question, num_passages)
         if not passages:
             return DocumentAnswer("", is_confident=False)
-        kind = getattr(self.predictor, "options_class", None)
-        if kind in (ReaderOptions, SpanOptions):
-            options = {"num_return_sequences": CANDIDATES} | options
-        texts = [passage.text for passage in passages]
-        result = self.predictor.answer(question=question, passages=texts, style=style, **options)
+        predictor = self.predictor
+        kind = getattr(predictor, "options_class", None)
+        if finds_spans(predictor):
+            if kind is not None:
+                options = {"num_return_sequences": CANDIDATES} | options
+            query = span_query(question, passages)
+            result = query.read(predictor.run(query.signature, query.inputs, **options))
+        else:
+            texts = [passage.text for passage in passages]
+            result = predictor.answer(question=question, passages=texts, style=style, **options)
         if kind is EvidenceOptions:
-            return cite(result, passages, len(result.alternatives), by_passage=False)
+            num_alternatives = len(result.alternatives)
         return cite(result, passages, num_alternatives)
 
     def predict(
@@ -152,6 +151,17 @@ class DocumentCollection:
     def digest(self) -> str:
         """A digest of the documents, which changes with what is found."""
         return sha256(json.dumps(sorted(self.store.versions().items())).encode()).hexdigest()
+
+
+def finds_spans(predictor: PredictorLike) -> bool:
+    """Returns True for a reader of spans, or an export of one."""
+    from tfmrc.predictors.options import ReaderOptions, SpanOptions
+
+    exported = getattr(predictor, "saved_model", None)
+    signature = exported and exported.signatures.get("serving_default")
+    if signature:
+        return "starts" in signature.outputs
+    return getattr(predictor, "options_class", None) in (ReaderOptions, SpanOptions)
 
 
 def load(

@@ -27,8 +27,8 @@ class Document:
     Attributes:
         text: str. The text, to which all offsets refer.
         blocks: sequence of `Block`, in their order, without overlap.
-        pages: sequence of int. Offset of the beginning of each page, or of each row of a table; ()
-            if there are none. Default: ().
+        pages: sequence of int. Offset at which each page, or row of a table, begins: in the gap
+            before its text; () if there are none. Default: ().
     """
 
     text: str
@@ -82,7 +82,7 @@ class DocumentBuilder:
     >>> builder = DocumentBuilder()
     >>> builder.add("Owls", level=1)
     >>> builder.add("An owl")
-    >>> builder.extend("flew.")
+    >>> builder.add("flew.", joins=True)
     >>> document = builder.build()
     >>> [document.text[block.start : block.end] for block in document.blocks]
     ['Owls', 'An owl flew.']
@@ -93,40 +93,27 @@ class DocumentBuilder:
         self._length = 0
         self._blocks: list[Block] = []
         self._pages: list[int] = []
-        self._new_pages = 0
 
-    def add(self, text: str, level: int = 0) -> None:
-        """Adds a block; runs of spaces become one.
+    def add(self, text: str, level: int = 0, *, joins: bool = False) -> None:
+        """Adds a block, or with `joins` text to the last one; runs of spaces become one.
 
         Without text there is no block, but an empty heading ends what the last one was above.
         """
-        start = self._append(" ".join(text.split()), "\n\n")
-        if start < self._length or level:
-            self._blocks.append(Block(start, self._length, level))
-
-    def extend(self, text: str) -> None:
-        """Adds text to the last block, after a space."""
-        self._append(" ".join(text.split()), " ")
-        self._blocks[-1] = replace(self._blocks[-1], end=self._length)
-
-    def new_page(self) -> None:
-        """Begins a page with the text that is added next."""
-        self._new_pages += 1
-
-    def build(self) -> Document:
-        """Returns the document."""
-        pages = self._pages + [self._length] * self._new_pages
-        return Document("".join(self._parts), tuple(self._blocks), tuple(pages))
-
-    def _append(self, text: str, gap: str) -> int:
-        """Returns the offset at which the text begins."""
-        if not text:
-            return self._length
-        gap = gap if self._length else ""
+        text = " ".join(text.split())
         text = text.encode("utf-8", "replace").decode()  # no half of a surrogate pair
+        gap = (" " if joins else "\n\n") if text and self._length else ""
         start = self._length + len(gap)
         self._parts += [gap, text]
         self._length = start + len(text)
-        self._pages += [start] * self._new_pages
-        self._new_pages = 0
-        return start
+        if joins:
+            self._blocks[-1] = replace(self._blocks[-1], end=self._length)
+        elif text or level:
+            self._blocks.append(Block(start, self._length, level))
+
+    def new_page(self) -> None:
+        """Begins a page after the text that was added."""
+        self._pages.append(self._length)
+
+    def build(self) -> Document:
+        """Returns the document."""
+        return Document("".join(self._parts), self._blocks, self._pages)

@@ -1,7 +1,6 @@
 """A folder of documents as an index: what has changed is read, what is gone is removed."""
 
 import os
-import stat
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -9,18 +8,17 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
-from tfmrc.documents.formats.registry import document_formats, read_document
+from tfmrc.documents.document import Document
+from tfmrc.documents.formats.readers import READERS, read_document
 from tfmrc.documents.original import stamp
 from tfmrc.documents.passages import PASSAGE_LENGTH, split_document
-from tfmrc.documents.store import DocumentStore, open_store
+from tfmrc.documents.store import open_store
 from tfmrc.documents.vectors import encode
-from tfmrc.utils.arguments import check_whole_numbers
 from tfmrc.utils.files import user_path
 from tfmrc.utils.progress import counted
 
-READING = 1  # Changes with what is read from a file, which is then read again.
+READING = 2  # Changes with what is read from a file, which is then read again.
 LARGEST = 100_000_000  # bytes of a file
-SHOWN = 8  # endings of files of other forms that a report names
 
 
 @dataclass
@@ -31,8 +29,8 @@ class IndexReport:
         documents: int. Number of documents in the index.
         read: int. Number of documents that were new or changed.
         removed: int. Number of documents that are gone from the folder.
-        left_out: dict. For each file that could not be read, the reason: a sentence's end.
-        others: dict. Number of files of forms that no reader is registered for, by ending.
+        left_out: dict. For each file that could not be read, the reason.
+        others: dict. Number of files of forms that have no reader, by ending.
     """
 
     documents: int = 0
@@ -48,17 +46,16 @@ class IndexReport:
 
         >>> print(IndexReport(2, 1, left_out={"scan.pdf": "has no text"}))
         2 documents. New or changed: 1; unchanged: 1; removed: 0.
-        Left out: scan.pdf has no text.
+        Left out: scan.pdf: has no text
         """
         lines = [
             f"{self.documents:,} documents. New or changed: {self.read:,}; unchanged: "
             f"{self.documents - self.read:,}; removed: {self.removed:,}."
         ]
         if self.others:
-            kinds = [f"{count:,} {kind}" for kind, count in self.others.most_common(SHOWN)]
-            rest = " and others" * (len(self.others) > SHOWN)
-            lines.append(f"Files of other forms: {', '.join(kinds)}{rest}.")
-        lines += [f"Left out: {name} {why}." for name, why in self.left_out.items()]
+            kinds = (f"{count:,} {kind}" for kind, count in self.others.most_common())
+            lines.append(f"Files of other forms: {', '.join(kinds)}.")
+        lines += [f"Left out: {name}: {why}" for name, why in self.left_out.items()]
         return "\n".join(lines)
 
 
@@ -98,7 +95,6 @@ def index(
     >>> print(index(folder, folder / "owls.index"))
     1 documents. New or changed: 1; unchanged: 0; removed: 0.
     """
-    check_whole_numbers(1, passage_length=passage_length)
     root = user_path(folder)
     if not root.is_dir():
         raise NotADirectoryError(f"{folder} is not a folder.")
@@ -112,11 +108,25 @@ def index(
                 f"{folder} has no file that can be read; {to} keeps its {len(known):,} documents. "
                 "Delete it if they are gone for good."
             )
-        for name in known.keys() - files.keys():
-            store.remove(name)
-            report.removed += 1
+        gone = known.keys() - files.keys()
+        report.removed = len(gone)
         for name in counted(sorted(files), f"reading {folder}", "files"):
-            _update(store, name, files[name], known.get(name), passage_length, dense, report)
+            try:
+                version = f"{READING}-{passage_length}{'-dense' * dense}-{stamp(files[name])}"
+                if version == known.get(name):
+                    continue
+                document = _read(files[name])
+            except Exception as error:  # whatever is wrong with a file, the others are read
+                report.left_out[name] = str(error) or repr(error)
+                gone |= known.keys() & {name}
+                continue
+            passages = list(split_document(document, name, passage_length))
+            texts = [" ".join((*passage.heading, passage.text)) for passage in passages]
+            vectors = encode(texts) if dense else None
+            store.put(name, version, document.text, passages, vectors)
+            report.read += 1
+        for name in gone:
+            store.remove(name)
         report.documents = len(store.versions())
     return report
 
@@ -129,9 +139,8 @@ def _files(root: Path, report: IndexReport, own: Path) -> Iterator[tuple[str, Pa
         return name.encode("utf-8", "backslashreplace").decode()  # bytes of another encoding
 
     def unreadable(error: OSError) -> None:
-        report.left_out[name_of(Path(error.filename))] = f"cannot be read: {error.strerror}"
+        report.left_out[name_of(Path(error.filename))] = str(error)
 
-    readers = document_formats()
     for folder, folders, names in os.walk(root, onerror=unreadable):
         visible = [name for name in (*folders, *names) if not name.startswith(".")]
         folders[:] = [n for n in folders if n in visible and Path(folder, n).absolute() != own]
@@ -140,42 +149,15 @@ def _files(root: Path, report: IndexReport, own: Path) -> Iterator[tuple[str, Pa
                 report.left_out[name_of(path)] = "is a link, which is not followed"
             elif path.name in folders or path.absolute() == own:
                 continue
-            elif path.suffix.lower() in readers:
+            elif path.suffix.lower() in READERS:
                 yield name_of(path), path
             else:
                 report.others[path.suffix.lower() or "without an ending"] += 1
 
 
-def _update(
-    store: DocumentStore,
-    name: str,
-    path: Path,
-    known: str | None,
-    passage_length: int,
-    dense: bool,
-    report: IndexReport,
-) -> None:
-    """Stores a file if it has changed; one that cannot be read leaves the index."""
-    try:
-        info = path.stat()
-        version = f"{READING}-{passage_length}{'-dense' * dense}-{stamp(info)}"
-        if version == known:
-            return
-        if not stat.S_ISREG(info.st_mode):
-            raise ValueError("is not a file")  # but a pipe or a device
-        if info.st_size > LARGEST:
-            raise ValueError(
-                f"has {info.st_size:,} bytes, and at most {LARGEST:,} are read: divide it"
-            )
-        document = read_document(path.read_bytes(), path.name)
-    except (ValueError, ImportError, OSError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        is_ours = isinstance(error, ValueError)
-        report.left_out[name] = (reason if is_ours else f"cannot be read: {reason}").rstrip(".")
-        if known is not None:
-            store.remove(name)
-        return
-    passages = list(split_document(document, name, passage_length))
-    texts = [" ".join((*passage.heading, passage.text)) for passage in passages]
-    store.put(name, version, document, passages, encode(texts) if dense else None)
-    report.read += 1
+def _read(path: Path) -> Document:
+    if not path.is_file():
+        raise ValueError("is not a file")  # but a pipe or a device
+    if (size := path.stat().st_size) > LARGEST:
+        raise ValueError(f"has {size:,} bytes, and at most {LARGEST:,} are read: divide it")
+    return read_document(path.read_bytes(), path.name)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tfmrc.documents.document import Document, Passage
-from tfmrc.documents.store import check_index, no_index, passage_of, place_of, words_of
+from tfmrc.documents.document import Passage
+from tfmrc.documents.store import check_index, different, no_index, passage_of, place_of, words_of
 from tfmrc.utils.files import user_path
 from tfmrc.utils.optional import optional_import
 
@@ -62,8 +62,8 @@ class LanceDBStore:
             self._table = _created(database, name, str(folder))
         self._schema = self._table.schema
         about = self._schema.metadata or {}
-        self._folder = about.get(b"folder", b"").decode()
-        check_index(path, about.get(b"version") == VERSION, self._folder, folder)
+        self.folder = about.get(b"folder", b"").decode()
+        check_index(path, about.get(b"version") == VERSION, self.folder, folder)
 
     @cached_property
     def dense(self) -> bool:
@@ -80,18 +80,18 @@ class LanceDBStore:
         self,
         name: str,
         version: str,
-        document: Document,
+        text: str,
         passages: Sequence[Passage],
         vectors: np.ndarray | None = None,
     ) -> None:
         """Stores a document and its passages in place of earlier ones, all or nothing."""
         # Each row has the text up to the next passage: Lance fails where one value is very large.
-        cuts = [0, *(passage.start for passage in passages), len(document.text)]
-        parts = [document.text[begin:end] for begin, end in pairwise(cuts)]
+        cuts = [0, *(passage.start for passage in passages), len(text)]
+        parts = [text[begin:end] for begin, end in pairwise(cuts)]
         rows: list[dict[str, Any]] = [{"number": -1, "version": version, "content": parts[0]}]
         for number, passage in enumerate(passages):
-            text = "\n".join((*passage.heading, passage.text))
-            rows.append({"number": number, "text": text, "place": place_of(passage)})
+            searched = "\n".join((*passage.heading, passage.text))
+            rows.append({"number": number, "text": searched, "place": place_of(passage)})
             rows[-1]["content"] = parts[number + 1]
             if vectors is not None:
                 rows[-1]["vector"] = vectors[number].astype(np.float16)
@@ -136,7 +136,8 @@ class LanceDBStore:
 
     def passages(self) -> Iterator[Passage]:
         """Yields the passages of all documents."""
-        return map(_passage, self._rows("number >= 0", PLACED))
+        found = self._table.search().where("number >= 0").select(PLACED).to_batches(TOGETHER)
+        return (_passage(row) for batch in found for row in batch.to_pylist())
 
     def document_text(self, name: str) -> str:
         """Returns the text of a document, to which the places of passages refer.
@@ -148,14 +149,6 @@ class LanceDBStore:
         if not rows:
             raise KeyError(name)
         return "".join(row["content"] for row in rows)
-
-    def document_source(self, name: str) -> tuple[str, str]:
-        """Returns the folder of a document's file, and the version that was stored.
-
-        Raises:
-            KeyError: If there is no such document.
-        """
-        return self._folder, self.versions()[name]
 
     def close(self) -> None:
         """Ends the use of the table; one that was written is compacted and indexed."""
@@ -195,12 +188,9 @@ def _best(found: Any, k: int, score: Any) -> list[Passage]:
     limit = k
     while True:
         rows = found.limit(limit).to_list()
-        best: dict[str, Passage] = {}
-        for row in rows:
-            passage = _passage(row, score(row))
-            best.setdefault(passage.text, passage)
-        if len(best) >= k or len(rows) < limit:
-            return list(best.values())[:k]
+        best = different((_passage(row, score(row)) for row in rows), k)
+        if len(best) == k or len(rows) < limit:
+            return best
         limit *= 4
 
 

@@ -1,13 +1,13 @@
 """The file of an indexed document, while it is as it was read."""
 
-import os
 from pathlib import Path
 
 from tfmrc.documents.store import DocumentStore
 
 
-def stamp(info: os.stat_result) -> str:
+def stamp(path: Path) -> str:
     """Returns size and time of a file, with which the version of its document ends."""
+    info = path.stat()
     return f"{info.st_size}-{info.st_mtime_ns}"
 
 
@@ -19,8 +19,8 @@ def original_file(store: DocumentStore, name: str) -> Path:
         name: str. Name of the document.
 
     Raises:
-        KeyError: If there is no such document.
-        ValueError: If the file has changed since it was indexed, or is gone.
+        FileNotFoundError: If there is no such document, or its file has changed since it was
+            indexed, or is gone.
 
     Example:
 
@@ -36,12 +36,14 @@ def original_file(store: DocumentStore, name: str) -> Path:
     >>> original_file(store, "owls.md")
     Traceback (most recent call last):
     ...
-    ValueError: owls.md has changed since it was indexed, or is gone; run `tfmrc index` again.
+    FileNotFoundError: owls.md is not in the index, or its file has changed since it was indexed; \
+run `tfmrc index` again.
     """
-    folder, version = store.document_source(name)
-    path = Path(folder, name)
-    if not (path.is_file() and version.endswith(f"-{stamp(path.stat())}")):
-        raise ValueError(
-            f"{name} has changed since it was indexed, or is gone; run `tfmrc index` again."
+    path = Path(store.folder, name)
+    version = store.versions().get(name, "")
+    if not (path.is_file() and version.endswith(f"-{stamp(path)}")):
+        raise FileNotFoundError(
+            f"{name} is not in the index, or its file has changed since it was indexed; run "
+            "`tfmrc index` again."
         )
     return path

@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 from tfmrc.documents.formats.pdf import letter_places
@@ -39,7 +40,7 @@ def page_picture(
         import pypdfium2
     from PIL import ImageDraw  # Matplotlib, which tfmrc needs, needs it too
 
-    starts = _page_starts(os.fspath(path), stamp(os.stat(path)))
+    starts = _page_starts(os.fspath(path), stamp(Path(path)))
     if not 0 < page < len(starts):
         raise IndexError(f"There is no page {page}; the last one is page {len(starts) - 1}.")
     # Both texts have the same letters; spaces and line ends differ.

@@ -9,12 +9,12 @@ from urllib.parse import quote
 
 import numpy as np
 
-from tfmrc.documents.document import Document, Passage
+from tfmrc.documents.document import Passage
 from tfmrc.documents.sqlite import sqlite3
-from tfmrc.documents.store import check_index, no_index, passage_of, place_of, words_of
+from tfmrc.documents.store import check_index, different, no_index, passage_of, place_of, words_of
 from tfmrc.utils.files import user_path
 
-APPLICATION, VERSION = 0x74666D72, 2  # of the file's header
+VERSION = 0x74666D03  # of the file's header, as `application_id`
 SECONDS = 10  # to wait for another process
 PER_DOCUMENT = 1 << 24  # The passages of document 3 are the rows from 3 * PER_DOCUMENT on.
 SCHEMA = (
@@ -23,14 +23,16 @@ SCHEMA = (
     "CREATE TABLE vectors (id INTEGER PRIMARY KEY, content BLOB)",  # those of a document
     "CREATE VIRTUAL TABLE passages USING "
     "fts5(text, headings, place UNINDEXED, tokenize='porter unicode61')",
-    f"PRAGMA application_id = {APPLICATION}",
-    f"PRAGMA user_version = {VERSION}",
+    "CREATE TRIGGER parts DELETE ON documents BEGIN"
+    " DELETE FROM vectors WHERE id = old.id;"
+    f" DELETE FROM passages WHERE rowid >= old.id * {PER_DOCUMENT}"
+    f" AND rowid < (old.id + 1) * {PER_DOCUMENT}; END",
+    f"PRAGMA application_id = {VERSION}",
 )
 FROM = f"FROM passages JOIN documents ON documents.id = passages.rowid / {PER_DOCUMENT}"
 SEARCH = f"SELECT name, text, place, -rank {FROM} WHERE passages MATCH ? ORDER BY rank"
 ALL = f"SELECT name, text, place {FROM} ORDER BY passages.rowid"
-ONE = f"SELECT name, text, place {FROM} WHERE passages.rowid = ?"
-TOGETHER = 1 << 14  # vectors that are float32 at a time
+ONE = f"SELECT name, text, place, ? {FROM} WHERE passages.rowid = ?"
 
 
 class SQLiteStore:
@@ -47,8 +49,8 @@ class SQLiteStore:
 
     Raises:
         FileNotFoundError: If there is no such file, and no folder is given.
-        ValueError: If it is damaged, of another version of tfmrc, or of another folder.
-        TimeoutError: If another process keeps it locked.
+        ValueError: If it is of another version of tfmrc, or of another folder.
+        OSError: If it is damaged, or another process keeps it locked.
 
     Example:
 
@@ -57,7 +59,7 @@ class SQLiteStore:
     >>> folder = tempfile.mkdtemp()
     >>> store = SQLiteStore(os.path.join(folder, "owls.index"), folder=folder)
     >>> document = read_document(b"An owl flew over the mill.", "owls.txt")
-    >>> store.put("owls.txt", "1", document, list(split_document(document)))
+    >>> store.put("owls.txt", "1", document.text, list(split_document(document)))
     >>> [(passage.document, passage.text) for passage in store.search("Do owls fly?")]
     [('owls.txt', 'An owl flew over the mill.')]
     """
@@ -67,65 +69,56 @@ class SQLiteStore:
     ) -> None:
         self.path = user_path(path)
         self._vectors: tuple[object, np.ndarray, list[np.ndarray]] | None = None
-        is_new = not self.path.is_file() or not self.path.stat().st_size
-        if is_new and folder is None:
+        if folder is None and not self.path.is_file():
             raise no_index(path)
-        mode = "ro" if folder is None else "rwc"
+        place = quote(str(self.path.absolute()))
         with self._errors():
             self._connection = sqlite3.connect(
-                f"file:{quote(str(self.path.absolute()))}?mode={mode}",
+                f"file:{place}?mode={'ro' if folder is None else 'rwc'}",
                 uri=True,
                 timeout=SECONDS,
-                isolation_level=None,
                 check_same_thread=False,
             )
-            if folder is not None and is_new:
+            if folder is not None and not self._value("SELECT count(*) FROM sqlite_schema"):
                 self._create(str(folder))
-            self._check(folder)
+            is_current = self._value("PRAGMA application_id") == VERSION
+            self.folder = self._value("SELECT path FROM folder") if is_current else ""
+            check_index(path, is_current, self.folder, folder)
             if folder is not None:
                 # Readers are not in the way, and a commit does not wait for the disk.
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 self._connection.execute("PRAGMA synchronous = NORMAL")
 
     def _create(self, folder: str) -> None:
-        with self._transaction():
-            for statement in SCHEMA:
+        with self._connection:
+            for statement in ("BEGIN IMMEDIATE", *SCHEMA):
                 self._connection.execute(statement)
             self._connection.execute("INSERT INTO folder VALUES (?)", [folder])
 
-    def _check(self, folder: str | PathLike[str] | None) -> None:
-        if self._value("PRAGMA application_id") != APPLICATION:
-            raise ValueError(f"{self.path} is not an index of documents, but another database.")
-        is_current = self._value("PRAGMA user_version") == VERSION
-        stored = self._value("SELECT path FROM folder") if is_current else ""
-        check_index(self.path, is_current, stored, folder)
-
     def versions(self) -> Mapping[str, str]:
         """Returns the version of each document by its name."""
-        with self._errors():
-            return dict(self._connection.execute("SELECT name, version FROM documents"))
+        return dict(self._rows("SELECT name, version FROM documents"))
 
     @property
     def dense(self) -> bool:
         """Whether passages have vectors."""
-        with self._errors():
-            return bool(self._value("SELECT EXISTS (SELECT 1 FROM vectors)"))
+        return bool(self._value("SELECT EXISTS (SELECT 1 FROM vectors)"))
 
     def put(
         self,
         name: str,
         version: str,
-        document: Document,
+        text: str,
         passages: Sequence[Passage],
         vectors: np.ndarray | None = None,
     ) -> None:
         """Stores a document and its passages in place of earlier ones, in one transaction."""
-        content = zlib.compress(document.text.encode())
-        with self._errors(), self._transaction():
-            self._remove(name)
-            row = self._connection.execute(
+        with self._errors(), self._connection:
+            execute = self._connection.execute
+            execute("DELETE FROM documents WHERE name = ?", [name])
+            row = execute(
                 "INSERT INTO documents (name, version, content) VALUES (?, ?, ?)",
-                [name, version, content],
+                [name, version, zlib.compress(text.encode())],
             ).lastrowid
             rows = (
                 (number, passage.text, "\n".join(passage.heading), place_of(passage))
@@ -136,22 +129,12 @@ class SQLiteStore:
             )
             if vectors is not None:
                 content = vectors.astype(np.float16).tobytes()
-                self._connection.execute("INSERT INTO vectors VALUES (?, ?)", [row, content])
+                execute("INSERT INTO vectors VALUES (?, ?)", [row, content])
 
     def remove(self, name: str) -> None:
         """Removes a document and its passages, in one transaction."""
-        with self._errors(), self._transaction():
-            self._remove(name)
-
-    def _remove(self, name: str) -> None:
-        row = self._value("SELECT id FROM documents WHERE name = ?", name)
-        if row is not None:
-            self._connection.execute(
-                "DELETE FROM passages WHERE rowid >= ? AND rowid < ?",
-                [row * PER_DOCUMENT, (row + 1) * PER_DOCUMENT],
-            )
-            self._connection.execute("DELETE FROM vectors WHERE id = ?", [row])
-            self._connection.execute("DELETE FROM documents WHERE id = ?", [row])
+        with self._errors(), self._connection:
+            self._connection.execute("DELETE FROM documents WHERE name = ?", [name])
 
     def search(self, question: str, k: int = 10) -> list[Passage]:
         """Returns the k different passages that fit a question best.
@@ -164,16 +147,8 @@ class SQLiteStore:
             A list of `Passage`, the best one first, with BM25 scores. A text that occurs more than
             once is there once.
         """
-        words = words_of(question)
-        query = " OR ".join(f'"{word}"' for word in words)
-        found: dict[str, Passage] = {}
-        with self._errors():
-            for row in self._connection.execute(SEARCH, [query]) if words else ():
-                passage = passage_of(*row)
-                found.setdefault(passage.text, passage)
-                if len(found) == k:
-                    break
-        return list(found.values())
+        query = " OR ".join(f'"{word}"' for word in words_of(question)) or '""'
+        return different((passage_of(*row) for row in self._rows(SEARCH, query)), k)
 
     def nearest(self, vector: np.ndarray, k: int = 10) -> list[Passage]:
         """Returns the k different passages whose vectors have the largest cosines with a vector.
@@ -185,41 +160,31 @@ class SQLiteStore:
         Returns:
             A list of `Passage`, the best one first, with their cosines.
         """
-        found: dict[str, Passage] = {}
-        with self._errors():
-            rows, vectors = self._read_vectors(vector.size)
-            wanted = vector.astype(np.float32)
-            parts = [part.astype(np.float32) @ wanted for part in vectors]
-            cosines = np.concatenate([np.zeros(0, np.float32), *parts])
-            for number in np.argsort(-cosines, kind="stable"):
-                [(name, text, place)] = self._connection.execute(ONE, [int(rows[number])])
-                found.setdefault(text, passage_of(name, text, place, float(cosines[number])))
-                if len(found) == k:
-                    break
-        return list(found.values())
+        rows, parts = self._read_vectors(vector.size)
+        wanted = vector.astype(np.float32)
+        cosines = np.concatenate([part.astype(np.float32) @ wanted for part in parts])
+        best = np.argsort(-cosines, kind="stable")
+        found = (next(self._rows(ONE, float(cosines[n]), int(rows[n]))) for n in best)
+        return different((passage_of(*row) for row in found), k)
 
     def _read_vectors(self, dim: int) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Returns the rows of all vectors, int64 `[N]`, and the vectors in parts of `[.., dim]`.
+        """Returns the rows of all vectors, int64 `[N]`, and those of each document `[.., dim]`.
 
         They stay in memory until a process changes the index.
         """
         state = self._value("PRAGMA data_version"), self._connection.total_changes
         if self._vectors is None or self._vectors[0] != state:
-            stored = self._connection.execute("SELECT id, content FROM vectors ORDER BY id")
-            rows, parts = [np.zeros(0, np.int64)], [np.zeros([0, dim], np.float16)]
-            for document, content in stored:
+            rows: list[np.ndarray] = []
+            parts: list[np.ndarray] = []
+            for document, content in self._rows("SELECT id, content FROM vectors ORDER BY id"):
                 parts.append(np.frombuffer(content, np.float16).reshape(-1, dim))
                 rows.append(document * PER_DOCUMENT + np.arange(len(parts[-1])))
-            vectors = np.concatenate(parts)
-            cuts = range(TOGETHER, len(vectors), TOGETHER)
-            self._vectors = state, np.concatenate(rows), np.split(vectors, cuts)
+            self._vectors = state, np.concatenate(rows), parts
         return self._vectors[1:]
 
     def passages(self) -> Iterator[Passage]:
         """Yields the passages of all documents."""
-        with self._errors():
-            for row in self._connection.execute(ALL):
-                yield passage_of(*row)
+        return (passage_of(*row) for row in self._rows(ALL))
 
     def document_text(self, name: str) -> str:
         """Returns the text of a document, to which the places of passages refer.
@@ -227,23 +192,10 @@ class SQLiteStore:
         Raises:
             KeyError: If there is no such document.
         """
-        with self._errors():
-            content = self._value("SELECT content FROM documents WHERE name = ?", name)
+        content = self._value("SELECT content FROM documents WHERE name = ?", name)
         if content is None:
             raise KeyError(name)
         return zlib.decompress(content).decode()
-
-    def document_source(self, name: str) -> tuple[str, str]:
-        """Returns the folder of a document's file, and the version that was stored.
-
-        Raises:
-            KeyError: If there is no such document.
-        """
-        with self._errors():
-            version = self._value("SELECT version FROM documents WHERE name = ?", name)
-            if version is None:
-                raise KeyError(name)
-            return self._value("SELECT path FROM folder"), version
 
     def close(self) -> None:
         """Closes the file; one that was written becomes a single file again if nobody reads it."""
@@ -251,38 +203,21 @@ class SQLiteStore:
             self._connection.execute("PRAGMA journal_mode = DELETE")
         self._connection.close()
 
-    def _value(self, statement: str, *values: object) -> Any:
-        row = self._connection.execute(statement, values).fetchone()
-        return row[0] if row else None
+    def _rows(self, statement: str, *values: object) -> Iterator[Any]:
+        """Yields the rows of a statement."""
+        with self._errors():
+            yield from self._connection.execute(statement, values)
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
+    def _value(self, statement: str, *values: object) -> Any:
+        return next(self._rows(statement, *values), [None])[0]
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
         """Errors of SQLite as sentences about the file."""
         try:
             yield
-        except sqlite3.OperationalError as error:
-            if "locked" in str(error):
-                raise TimeoutError(
-                    f"{self.path} is in use by another process; try again when that has ended."
-                ) from error
-            if "fts5" in str(error):
-                raise OSError(
-                    f"{self.path} needs SQLite's full-text search, which TensorFlow hides from "
-                    "what is imported after it: import sqlite3 first."
-                ) from error
-            raise OSError(f"{self.path} cannot be used: {error}") from error
-        except sqlite3.DatabaseError as error:
-            raise ValueError(
-                f"{self.path} is damaged, or no index of documents ({error}): delete it and run "
-                "`tfmrc index` again."
+        except sqlite3.Error as error:
+            raise OSError(
+                f"{self.path} is in use, damaged or no index of documents ({error}). If it is "
+                "damaged, delete it and run `tfmrc index` again."
             ) from error

@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import entry_points
 from os import PathLike, fspath
 from typing import Any, Protocol
 
 import numpy as np
 
-from tfmrc.documents.document import Document, Passage
+from tfmrc.documents.document import Passage
 from tfmrc.utils.arguments import suggestion
 
 GROUP = "tfmrc.document_stores"
@@ -23,7 +23,13 @@ COMMON = frozenset(
 
 
 class DocumentStore(Protocol):
-    """An index of the documents of one folder."""
+    """An index of the documents of one folder.
+
+    Attributes:
+        folder: str. The folder.
+    """
+
+    folder: str
 
     @property
     def dense(self) -> bool:
@@ -36,7 +42,7 @@ class DocumentStore(Protocol):
         self,
         name: str,
         version: str,
-        document: Document,
+        text: str,
         passages: Sequence[Passage],
         vectors: np.ndarray | None = None,
     ) -> None:
@@ -58,10 +64,11 @@ class DocumentStore(Protocol):
         """Yields the passages of all documents."""
 
     def document_text(self, name: str) -> str:
-        """Returns the text of a document, to which the places of passages refer."""
+        """Returns the text of a document, to which the places of passages refer.
 
-    def document_source(self, name: str) -> tuple[str, str]:
-        """Returns the folder of a document's file, and the version that was stored."""
+        Raises:
+            KeyError: If there is no such document.
+        """
 
     def close(self) -> None:
         """Ends the use of the index."""
@@ -126,8 +133,8 @@ def check_index(
     """Raises a ValueError if an index is of another version, or of another folder than this one."""
     if not is_current:
         raise ValueError(
-            f"{path} is an index of another version of tfmrc: delete it and run `tfmrc index` "
-            "again."
+            f"{path} is no index of this version of tfmrc: choose another name, or delete it and "
+            "run `tfmrc index` again."
         )
     if folder is not None and stored != str(folder):
         raise ValueError(
@@ -146,6 +153,16 @@ def words_of(question: str) -> list[str]:
     """
     words = list(dict.fromkeys(re.findall(r"\w+", question.lower())))[:MOST_WORDS]
     return [word for word in words if word not in COMMON] or words
+
+
+def different(passages: Iterable[Passage], k: int) -> list[Passage]:
+    """Returns the first k passages with different texts."""
+    found: dict[str, Passage] = {}
+    for passage in passages:
+        found.setdefault(passage.text, passage)
+        if len(found) == k:
+            break
+    return list(found.values())
 
 
 def place_of(passage: Passage) -> str:

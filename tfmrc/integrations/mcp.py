@@ -5,7 +5,7 @@ Needs `pip install tfmrc[mcp]`.
 
 from dataclasses import dataclass
 from threading import Lock
-from typing import Annotated, Any
+from typing import Annotated
 
 from mcp.server.mcpserver import MCPServer
 from mcp.types import ToolAnnotations
@@ -23,7 +23,7 @@ READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 
 @dataclass(frozen=True)
-class Place:
+class Quotation:
     """Characters of a document.
 
     Attributes:
@@ -33,6 +33,8 @@ class Place:
         page: int or None. The page, from 1, or the row of a table.
         start: int. Offset of the first character.
         end: int. Offset after the last one.
+        sentence: str. Of an answer: the sentence that it stands in. Default: "".
+        probability: float or None. Probability that it answers the question. Default: None.
     """
 
     quotation: str
@@ -41,19 +43,8 @@ class Place:
     page: int | None
     start: int
     end: int
-
-
-@dataclass(frozen=True)
-class Quotation(Place):
-    """An answer.
-
-    Attributes:
-        sentence: str. The sentence with the answer.
-        probability: float or None. Probability that it answers the question.
-    """
-
-    sentence: str
-    probability: float | None
+    sentence: str = ""
+    probability: float | None = None
 
 
 @dataclass(frozen=True)
@@ -80,13 +71,8 @@ def documents_server(collection: DocumentCollection) -> MCPServer:
     server: MCPServer = MCPServer("tfmrc", version=__version__, instructions=INSTRUCTIONS)
     lock = Lock()  # a model answers one question at a time
 
-    def place_of(found: Passage | DocumentAnswer) -> dict[str, Any]:
-        text = collection.document_text(str(found.document))
-        fields = {name: getattr(found, name) for name in ("document", "page", "start", "end")}
-        return fields | {"quotation": text[found.start : found.end], "heading": list(found.heading)}
-
-    def quoted(found: DocumentAnswer) -> Quotation:
-        return Quotation(**place_of(found), sentence=found.sentence, probability=found.probability)
+    def place_of(found: Passage | DocumentAnswer) -> tuple[str, list[str], int | None, int, int]:
+        return str(found.document), list(found.heading), found.page, found.start, found.end
 
     @server.tool(annotations=READ_ONLY)
     def answer_from_documents(
@@ -95,7 +81,11 @@ def documents_server(collection: DocumentCollection) -> MCPServer:
         """Answers a question by quotations from the user's documents, with their places."""
         with lock:
             best = collection.answer(question=question)
-        found = [quoted(each) for each in (best, *best.alternatives) if each.document]
+        found = [
+            Quotation(each.quotation, *place_of(each), each.sentence, each.probability)
+            for each in (best, *best.alternatives)
+            if each.document
+        ]
         first = found.pop(0) if found and best.is_confident else None
         return Answer(first, found)
 
@@ -103,9 +93,10 @@ def documents_server(collection: DocumentCollection) -> MCPServer:
     def search_documents(
         query: Annotated[str, Field(description="Words that the passages should have")],
         num_passages: Annotated[int, Field(ge=1, le=50)] = 5,
-    ) -> list[Place]:
+    ) -> list[Quotation]:
         """Finds the passages of the user's documents that fit a query best, with their places."""
         with lock:
-            return [Place(**place_of(each)) for each in collection.search(query, num_passages)]
+            found = collection.search(query, num_passages)
+        return [Quotation(each.text, *place_of(each)) for each in found]
 
     return server

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tfmrc.predictors.exported.errors import RequestError
 from tfmrc.predictors.exported.signature import SavedModel
 from tfmrc.serving import page
-from tfmrc.serving.documents import HEADERS, ServedDocuments
+from tfmrc.serving.documents import ServedDocuments
 from tfmrc.serving.lane import Arrays
 from tfmrc.serving.rest_values import PredictRequest, json_of, json_value, reply_of
 from tfmrc.serving.service import Call, Service, unexpected
@@ -115,7 +115,7 @@ class _Rest:
     def __init__(self, service: Service, documents: ServedDocuments | None):
         self.service = service
         self.manager = service.manager
-        self.about = {} if documents is None else {"documents": documents.name}
+        self.about = {} if documents is None else documents.about
 
     def tracked(self, method: str, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         """Returns an endpoint that writes a line of the access log and answers errors as JSON."""
@@ -188,18 +188,11 @@ class _Rest:
                 reply = await _unless_disconnected(request, documents.answer(call, asked))
             return _json(json_of(reply))
 
-        async def page(request: Request, call: Call) -> Response:
-            picture = await documents.picture(request.query_params)
-            return Response(picture, headers=HEADERS, media_type="image/png")
-
-        async def file(request: Request, call: Call) -> Response:
-            return await documents.file(request.query_params)
-
         path = "/v1/documents"
         return [
             Route(f"{path}:answer", self.tracked("answer", answer), methods=["POST"]),
-            Route(f"{path}/page", self.tracked("page", page)),
-            Route(f"{path}/file", self.tracked("file", file)),
+            Route(f"{path}/page", self.tracked("page", documents.picture)),
+            Route(f"{path}/file", self.tracked("file", documents.file)),
         ]
 
     async def live(self, request: Request) -> Response:

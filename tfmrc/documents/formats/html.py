@@ -6,10 +6,8 @@ from typing import Any
 
 from tfmrc.documents.document import Document, DocumentBuilder
 from tfmrc.documents.formats.encoding import decode
-from tfmrc.documents.formats.registry import register_document_format
 from tfmrc.utils.optional import optional_import
 
-_CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LEFT_OUT = set("head iframe nav noscript object script select style svg template textarea".split())
 _INLINE = set(
@@ -24,7 +22,6 @@ _OPENS = re.compile(
 _DEEPEST = 5_000
 
 
-@register_document_format(".html", ".htm", ".xhtml")
 def read_html(content: bytes) -> Document:
     """Returns the document of an HTML page; its title is a heading if the page has no `<h1>`.
 
@@ -40,8 +37,7 @@ def read_html(content: bytes) -> Document:
     """
     with optional_import("tfmrc[documents]"):
         from selectolax.lexbor import LexborHTMLParser
-    declared = _CHARSET.search(content[:4096])
-    text = decode(content, declared and declared[1].decode("ascii"))
+    text = decode(content)
     if len(_OPENS.findall(text)) - text.count("</") > _DEEPEST:
         raise ValueError(f"nests elements more than {_DEEPEST:,} deep")
     page = LexborHTMLParser(text)

@@ -4,7 +4,6 @@ import re
 
 from tfmrc.documents.document import Block, Document
 from tfmrc.documents.formats.encoding import decode
-from tfmrc.documents.formats.registry import register_document_format
 
 _FENCE = re.compile(r" {0,3}(```+|~~~+)")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
@@ -13,7 +12,6 @@ _WORD = re.compile(r"\w")
 _BEGINS = re.compile(r"\s*([-*+]|\d+[.)])\s|\s*\|")  # a list item or a row
 
 
-@register_document_format(".md", ".markdown")
 def read_markdown(content: bytes) -> Document:
     r"""Returns the document of a Markdown file: the text of the file, divided into blocks.
 

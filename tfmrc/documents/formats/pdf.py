@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfmrc.documents.document import Document, DocumentBuilder
-from tfmrc.documents.formats.registry import register_document_format
 from tfmrc.utils.optional import optional_import
 
-_PASSWORD, _SECURITY = 4, 5  # PDFium's numbers of errors
 _LARGER = 1.1  # a heading's size, in that of the text
 _WIDER = 1.25  # the gap before a paragraph, in that between two lines
 _LONGEST_HEADING = 200  # characters
@@ -27,23 +25,17 @@ class _Line:
     height: float  # of its lower edge above that of the page
 
 
-@register_document_format(".pdf")
 def read_pdf(content: bytes) -> Document:
     """Returns the document of a PDF file, with its pages.
 
     Raises:
-        ValueError: If it is broken, encrypted or has no text.
+        pypdfium2.PdfiumError: If it is broken or encrypted.
+        ValueError: If it has no text.
         ImportError: If pypdfium2 is missing.
     """
     with optional_import("tfmrc[documents]"):
         import pypdfium2
-    try:
-        pdf = pypdfium2.PdfDocument(content)
-        pages = [_lines(pdf[number]) for number in range(len(pdf))]
-    except pypdfium2.PdfiumError as error:
-        if getattr(error, "err_code", None) in (_PASSWORD, _SECURITY):
-            raise ValueError("is encrypted; save it without a password") from error
-        raise ValueError(f"is a broken PDF: {error}") from error
+    pages = [_lines(page) for page in pypdfium2.PdfDocument(content)]
     if not any(pages):
         raise ValueError(
             "has no text, as a scan; recognise its text first, for instance by OCRmyPDF"
@@ -98,10 +90,7 @@ def _document(pages: list[list[_Line]]) -> Document:
             joined = not is_apart and before and level == level_before and not _ITEM.match(text)
             if joined and line is page[0]:
                 joined = not _ENDS.search(before)
-            if joined:
-                builder.extend(text)
-            else:
-                builder.add(text, level)
+            builder.add(text, level, joins=bool(joined))
             before, level_before = text, level
     return builder.build()
 

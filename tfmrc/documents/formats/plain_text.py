@@ -4,12 +4,10 @@ import re
 
 from tfmrc.documents.document import Block, Document
 from tfmrc.documents.formats.encoding import decode
-from tfmrc.documents.formats.registry import register_document_format
 
 _GAP = re.compile(r"\n\s*\n|\s*\Z")
 
 
-@register_document_format(".txt", ".text")
 def read_plain_text(content: bytes) -> Document:
     r"""Returns the document of a plain text: the text of the file, divided at blank lines.
 

@@ -1,13 +1,13 @@
 """CSV, TSV and JSON lines: each row is a page of its own."""
 
 import csv
+import io
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tfmrc.documents.document import Document, DocumentBuilder
 from tfmrc.documents.formats.encoding import decode
-from tfmrc.documents.formats.registry import register_document_format
 
 _TEXT = ("text", "passage", "passages", "context", "paragraph", "content", "contents", "body")
 _HEADING = ("title", "heading", "name")
@@ -15,28 +15,25 @@ _HEADING = ("title", "heading", "name")
 csv.field_size_limit(max(csv.field_size_limit(), 1 << 24))
 
 
-@register_document_format(".csv")
-def read_csv(content: bytes) -> Document:
+def read_csv(content: bytes, delimiter: str = ",") -> Document:
     r"""Returns the document of a CSV file with a header; see `read_json_lines`.
 
+    Args:
+        content: bytes. The file.
+        delimiter: str. Character between two values. Default: ",".
+
     Raises:
-        ValueError: If it is not CSV.
+        csv.Error: If it is not CSV.
 
     Example:
 
     >>> read_csv(b"day,opens\nMonday,9:00\n").text
     'day: Monday; opens: 9:00'
     """
-    return _read_delimited(content, ",")
+    lines = io.StringIO(decode(content))
+    return _document(csv.DictReader(lines, delimiter=delimiter, restkey="", strict=True))
 
 
-@register_document_format(".tsv")
-def read_tsv(content: bytes) -> Document:
-    """Returns the document of a file of values between tabs; see `read_json_lines`."""
-    return _read_delimited(content, "\t")
-
-
-@register_document_format(".jsonl", ".ndjson")
 def read_json_lines(content: bytes) -> Document:
     r"""Returns the document of JSON lines.
 
@@ -56,23 +53,11 @@ def read_json_lines(content: bytes) -> Document:
     def rows() -> Iterable[Mapping[str, Any]]:
         for number, line in enumerate(decode(content).split("\n"), 1):
             try:
-                row = json.loads(line) if line.strip() else {}
-            except (ValueError, RecursionError) as error:
-                raise ValueError(f"is not JSON in line {number}: {error}") from error
-            if not isinstance(row, dict):
-                raise ValueError(f"must have a JSON object in line {number}")
-            yield row
+                yield dict(json.loads(line.strip() or "{}"))
+            except (ValueError, TypeError) as error:
+                raise ValueError(f"line {number} is not a JSON object: {error}") from error
 
     return _document(rows())
-
-
-def _read_delimited(content: bytes, delimiter: str) -> Document:
-    lines = decode(content).splitlines(keepends=True)
-    try:
-        rows = list(csv.DictReader(lines, delimiter=delimiter, restkey="", strict=True))
-    except csv.Error as error:
-        raise ValueError(f"is not CSV: {error}") from error
-    return _document(rows)
 
 
 def _document(rows: Iterable[Mapping[str, Any]]) -> Document:

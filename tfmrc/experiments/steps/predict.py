@@ -109,7 +109,7 @@ def predict(
                 model=" ".join([model.digest, *([collection.digest] if collection else [])]),
             )
             if is_table:
-                predict_table(rows, read(), lines, target, sort, collection)
+                predict_table(rows, read(), lines, target, sort)
     account.print(Path(questions).name)
     return account.errors
 

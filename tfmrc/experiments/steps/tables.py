@@ -1,8 +1,8 @@
 """Predictions as a table, and questions about the passages of a table or of documents."""
 
 import sys
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +14,20 @@ from tfmrc.evaluation.metrics.squad import best_match
 from tfmrc.experiments.answering import Asked, prediction_of
 from tfmrc.experiments.loaded import Loaded
 from tfmrc.experiments.tables.reading import Reading, Record, Rows, read_questions
-from tfmrc.experiments.tables.writing import (
-    in_its_passage,
-    new_table,
-    place_of,
-    row_of,
-    write_table,
-)
-from tfmrc.utils.progress import counted
+from tfmrc.experiments.tables.writing import new_table, row_of, write_table
+from tfmrc.utils.batches import batches_of
+from tfmrc.utils.progress import Progress
 
 ALIKE = 0.5  # least F1 of the words of two answers
+TOGETHER = 32  # passages
+ASKED = (
+    "question", "answer", "probability", "is_confident", "passage", "start", "end",
+    "document", "heading", "page",
+)  # fmt: skip
 
 
 def predict_table(
-    rows: Rows,
-    records: Iterable[Record],
-    predictions: Path,
-    target: Path,
-    sort: bool,
-    collection: DocumentCollection | None = None,
+    rows: Rows, records: Iterable[Record], predictions: Path, target: Path, sort: bool
 ) -> None:
     """Writes predictions as a table, which `tfmrc init` reads as training data.
 
@@ -42,19 +37,10 @@ def predict_table(
         predictions: path. Their predictions, a file that is removed.
         target: path. The table.
         sort: bool. Whether the least certain answers come first.
-        collection: `DocumentCollection` or None. The documents that were answered from.
-            Default: None.
     """
     found = read_predictions(predictions)
-
-    def row(record: Record) -> dict[str, Any]:
-        prediction, cells = found[record.id], rows.cells_of(record)
-        if collection is None or not isinstance(record, Example):
-            return row_of(prediction, record, cells)
-        prediction, asked, place = in_its_passage(prediction, record, collection)
-        return row_of(prediction, asked, cells, place)
-
-    write_table(target, map(row, records), sort)
+    table = (row_of(found[record.id], record, rows.cells_of(record)) for record in records)
+    write_table(target, table, sort)
     predictions.unlink()
 
 
@@ -128,7 +114,8 @@ def ask_documents(
     """Asks about the passages of documents, and keeps the questions that a reader answers alike.
 
     A question is kept if the reader's answer from the same passage is confident and shares words
-    with the answer that was asked about: F1 of at least 0.5.
+    with the answer that was asked about: F1 of at least 0.5. Some passages are held at a time, and
+    each row is written as it comes.
 
     Args:
         asker: A predictor that finds what it asks about.
@@ -143,38 +130,51 @@ def ask_documents(
         ValueError: If the table exists.
     """
     target = None if output is None else new_table(output)
+    counts: Counter[str] = Counter()
     with load_documents(documents, reader) as collection:
-        passages = list({each.text: each for each in collection.store.passages()}.values())
-        asking = asker.generate_from_passage([each.text for each in passages], **options)
-        named = zip(counted(passages, "asking", "passages"), asking, strict=True)
-        asked = [(passage, question) for passage, found in named for question in found]
-        kept = list(_answered(asked, collection.predictor))
+        rows = _answered_alike(asker, collection, options, counts)
+        write_table(target, rows, header=ASKED)
     print(
-        f"{len(asked):,} questions about {len(passages):,} passages; kept: {len(kept):,}, which "
-        "the reader answers alike.",
+        f"{counts['questions']:,} questions about {counts['passages']:,} passages; kept: "
+        f"{counts['kept']:,}, which the reader answers alike.",
         file=sys.stderr,
     )
-    write_table(target, kept, sort=False)
 
 
-def _answered(asked: Sequence[tuple[Passage, Any]], reader: Any) -> Iterator[dict[str, Any]]:
-    """Yields the rows of the questions that a reader answers alike."""
-    queries = [{"question": each.text, "passages": [passage.text]} for passage, each in asked]
-    answers = zip(counted(asked, "answering", "questions"), reader.predict(queries), strict=True)
-    for (passage, question), found in answers:
-        answer, start = question.answer, question.answer_start
-        if found.is_confident and best_match(found.text, [answer])[1] >= ALIKE:
+def _answered_alike(
+    asker: Any, collection: DocumentCollection, options: Mapping[str, Any], counts: Counter[str]
+) -> Iterator[dict[str, Any]]:
+    """Yields the rows of the questions that the reader answers alike, and counts them."""
+    reader: Any = collection.predictor
+    progress = Progress("asking", 0, "passages")
+    for passages in batches_of(_once(collection.store.passages()), TOGETHER):
+        asking = asker.generate_from_passage([each.text for each in passages], **options)
+        asked = [
+            (passage, each)
+            for passage, found in zip(passages, asking, strict=True)
+            for each in found
+        ]
+        queries = [{"question": each.text, "passages": [passage.text]} for passage, each in asked]
+        for (passage, question), found in zip(asked, reader.predict(queries), strict=True):
+            answer, start = question.answer, question.answer_start
+            if not found.is_confident or best_match(found.text, [answer])[1] < ALIKE:
+                continue
+            counts["kept"] += 1
+            cells = (question.text, answer, found.probability, True, passage.text, start)
             page = passage.page_at(passage.start + start)
-            yield {
-                "question": question.text,
-                "answer": answer,
-                "probability": found.probability,
-                "is_confident": True,
-                "passage": passage.text,
-                "start": start,
-                "end": start + len(answer),
-                **place_of(passage.document, passage.heading, page),
-            }
+            place = (start + len(answer), passage.document, " > ".join(passage.heading), page)
+            yield dict(zip(ASKED, (*cells, *place), strict=True))
+        counts.update(passages=len(passages), questions=len(asked))
+        progress.update(counts["passages"])
+
+
+def _once(passages: Iterable[Passage]) -> Iterator[Passage]:
+    """Yields the passages without repeated texts."""
+    seen: set[int] = set()
+    for passage in passages:
+        if (number := hash(passage.text)) not in seen:
+            seen.add(number)
+            yield passage
 
 
 def _broken(record: Record, cells: Mapping[str, Any]) -> dict[str, Any]:

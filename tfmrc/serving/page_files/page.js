@@ -17,7 +17,7 @@ const EXAMPLES = [
 
 const $ = (id) => document.getElementById(id);
 let models = [];
-let documents;
+let documents, headings;
 let example = EXAMPLES[0];
 
 function make(tag, properties = {}, ...children) {
@@ -113,8 +113,9 @@ function changeMode() {
   $("style-label").hidden = !has("style");
   $("add").hidden = !selected.several;
   $("passages").hidden = $("examples-field").hidden = Boolean(selected.documents);
-  if (selected.documents) $("question").value = "";
-  else fillExample(example);
+  if (!selected.documents) return fillExample(example);
+  $("question").value = "";
+  if (headings.length) write(make("p", { className: "note", textContent: `Ask a whole question. The documents have sections such as ${headings.join(", ")}.` }));
 }
 
 function fillExample(chosen) {
@@ -382,11 +383,12 @@ function showDocuments(answer) {
     const summary = make("summary", { dir: "auto" }, make("b", { textContent: other.text }), ` ${other.place}`);
     write(make("details", {}, summary, facts([["Probability", other.probability]]), ...inDocument(other, false)));
   }
+  light(0);
 }
 
 function inDocument(answer, isOpen) {
-  const quotation = make("mark", { className: "passage lit", textContent: answer.quotation });
-  const text = make("p", { className: "text", dir: "auto" }, answer.before, quotation, answer.after);
+  const [start, end] = [answer.start - answer.passage_start, answer.end - answer.passage_start];
+  const text = marked(answer.passage, [{ start, end, id: 0, source: "passage" }]);
   const isPdf = answer.document.toLowerCase().endsWith(".pdf");
   const parts = isPdf ? [pictureOf(answer, isOpen)] : [];
   return [text, ...parts, make("p", {}, linkTo(answer, isPdf ? `#page=${answer.page}` : ""))];
@@ -440,7 +442,7 @@ function linkTo(answer, page) {
 
 async function start() {
   try {
-    ({ models, documents } = await send("v1/models"));
+    ({ models, documents, headings } = await send("v1/models"));
   } catch (error) {
     $("error").textContent = error.message;
     return;

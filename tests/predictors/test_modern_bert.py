@@ -9,7 +9,8 @@ import pytest
 from tests.encoders.hugging_face import cases, modern_bert_tokenizers, transformers_process
 from tests.predictors.small import LONG, PIECES
 from tests.text.subwords.odd_strings import real_strings
-from tfmrc import Predictor, encoders, models, preprocessing
+from tfmrc import Predictor, encoders, models, preprocessing, training
+from tfmrc.data import Example, Span
 from tfmrc.predictors import ExportedPredictor
 from tfmrc.predictors.hugging_face.folder import load_hugging_face
 
@@ -77,6 +78,23 @@ def test_saved_loaded_and_exported(reader_and_tokenizer, tmp_path, without_graph
     for other in others:
         assert other["answer"].tolist() == expected["answer"].tolist()
         np.testing.assert_allclose(other["probability"], expected["probability"], atol=1e-5)
+
+
+def test_a_reader_is_fine_tuned(tmp_path):
+    reader, _ = reader_of("ModernBert", tmp_path)
+    texts = ["An owl flew.", "The mill was high.", "A hill is it.", "Owls named the mill."]
+    examples = [
+        Example(text, "Who?", (text,), {"span": (text[:6],)}, spans=(Span(0, 0, 6),), group=text)
+        for text in texts
+    ]
+    batches = reader.preprocessor.dataset(examples, batch_size=4, repeat=True)
+    model = reader.model
+    model.compile(**training.extractive_reader(model=model, steps=20, encoder_learning_rate=0.002))
+    before = [weight.numpy() for weight in model.trainable_weights]
+    losses = model.fit(batches, epochs=20, steps_per_epoch=1, verbose=0).history["loss"]
+    assert losses[-1] < 0.8 * losses[0]
+    changed = [np.any(w.numpy() != b) for w, b in zip(model.trainable_weights, before, strict=True)]
+    assert all(changed)
 
 
 @pytest.mark.slow

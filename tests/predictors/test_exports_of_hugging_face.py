@@ -15,8 +15,8 @@ from tests.serving.predictors import assert_same_outputs, run_loader
 from tfmrc.predictors.hugging_face.folder import load_hugging_face
 
 KINDS = (
-    "Bert", "DistilBert", "Electra", "Roberta", "XLMRoberta", "Camembert", "Albert", "DebertaV2",
-    "ModernBert", "MmBert",
+    "Bert", "DistilBert", "Electra", "Roberta", "XLMRoberta", "Camembert", "MPNet", "Albert",
+    "DebertaV2", "ModernBert", "MmBert",
 )  # fmt: skip
 PASSAGES = [
     "The owl's mill was built in 1,802 on the hill of Müllberg, 1,111 m high. 水车在山上。",

@@ -9,6 +9,7 @@ from tfmrc.encoders.word_pooling import WordPooling
 from tfmrc.layers.base import Layer
 from tfmrc.ops.masking import mask_bias
 from tfmrc.ops.own_policy import own_policy
+from tfmrc.ops.relative_positions import distance_scores
 from tfmrc.ops.sizes import sizes
 from tfmrc.utils import keras_private
 
@@ -26,6 +27,8 @@ class BackboneEncoder(Layer):
     Fine-tuning: the top `trainable_layers` transformer layers are trained ("all": these and the
     embeddings; "none": nothing). Frozen layers run without dropout and without gradients. ALBERT
     shares its layers and is trained as a whole or not at all.
+
+    MPNet's scores of distances are constant in training.
 
     Padding: padded subwords are not attended to and get zeros; a padded window has no effect.
 
@@ -108,6 +111,12 @@ class BackboneEncoder(Layer):
         # Variable names begin with the name of this layer, which selects their learning rates.
         with keras.name_scope(self.name):
             self.backbone = hub.build_backbone(family, backbone, self.dtype_policy)
+            self.distance_weights = None
+            if family == "mpnet":  # not trained: `attend` has no gradient of its bias
+                self.distance_weights = self.add_weight(
+                    (32, self.backbone.num_heads), initializer="zeros", trainable=False,
+                    name="distance_weights", dtype="float32", autocast=False,
+                )  # fmt: skip
             if layers == "mix":
                 options = {"dtype": "float32", "autocast": False}
                 self.mix_weights = self.add_weight(
@@ -237,6 +246,11 @@ class BackboneEncoder(Layer):
             subwords = rows(mask, self.backbone.num_heads)
             x = subwords.to_rows(x)  # [N, dim], a row for each subword
         bias = mask_bias(mask)[:, None, None, :]  # [R, 1, 1, P]
+        if self.distance_weights is not None:
+            if subwords is None:
+                raise ValueError("MPNet cannot be quantized: KerasHub's layers have no distances.")
+            most = self.backbone.max_sequence_length
+            bias = bias + distance_scores(self.distance_weights, ids, most)  # [R, H, P, P]
         for number, layer in enumerate(layers):
             frozen = number < len(layers) - tuned
             x = self._layer(layer, x, mask, bias, extra, subwords, training and not frozen)

@@ -215,7 +215,13 @@ def _with_layers(encoder: BackboneEncoder, kept: Sequence[int]) -> BackboneEncod
                 f"ones alternate as before. Received: keep_layers={list(kept)}"
             )
         one.set_weights(other.get_weights())
+    _copy_distances(smaller, encoder)
     return smaller
+
+
+def _copy_distances(layer: BackboneEncoder, other: BackboneEncoder) -> None:
+    if layer.distance_weights is not None:  # of MPNet
+        layer.distance_weights.assign(other.distance_weights)
 
 
 def check_preset(preset: str) -> None:
@@ -251,6 +257,7 @@ def _copied(
     layer = BackboneEncoder.from_config({**trained.get_config(), **options})
     if not random:
         layer.backbone.set_weights(trained.backbone.get_weights())
+        _copy_distances(layer, trained)
         if layer.output_layers == trained.output_layers == "mix":
             layer.mix_weights.assign(trained.mix_weights)
             layer.mix_gamma.assign(trained.mix_gamma)

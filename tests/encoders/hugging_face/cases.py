@@ -26,6 +26,7 @@ CONFIGS = {
     "roberta": {"model_type": "roberta", **_SIZES, "type_vocab_size": 1},
     "xlm-roberta": {"model_type": "xlm-roberta", **_SIZES, "type_vocab_size": 1},
     "camembert": {"model_type": "camembert", **_SIZES, "type_vocab_size": 1},
+    "mpnet": {"model_type": "mpnet", **_SIZES},
     "albert": {
         "model_type": "albert", **_SIZES, "type_vocab_size": 2, "embedding_size": 4,
         "num_hidden_groups": 1, "inner_group_num": 1,

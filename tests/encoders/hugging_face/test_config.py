@@ -48,6 +48,7 @@ def test_a_missing_size_is_named_with_its_file():
         ("bert", {"is_decoder": True}, "is_decoder"),
         ("bert", {"model_type": "longformer"}, "longformer"),
         ("roberta", {"pad_token_id": 3}, "pad_token_id=3"),
+        ("mpnet", {"relative_attention_num_buckets": 16}, "relative_attention_num_buckets"),
         ("deberta-v2", {"pos_att_type": ["c2p"]}, "pos_att_type"),
         ("deberta-v2", {"conv_kernel_size": 3}, "conv_kernel_size"),
         ("deberta-v2", {"position_biased_input": True}, "position_biased_input"),

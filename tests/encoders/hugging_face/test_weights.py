@@ -28,7 +28,7 @@ def layer_of(kind, **changes):
 def test_weights_and_config_to_and_fro(kind):
     layer, other = layer_of(kind), layer_of(kind)
     generator = np.random.default_rng(2)
-    for weight in layer.backbone.weights:
+    for weight in layer.weights:
         weight.assign(generator.normal(size=weight.shape))
     arrays = weights_of_encoder(layer)
     assign_weights(other, arrays)
@@ -86,8 +86,8 @@ def test_missing_and_unknown_weights_are_refused():
 @pytest.mark.torch
 def test_scores_of_transformers(tmp_path):
     """States of each kind, with its head, on sequences up to 500 subwords."""
-    kinds = ("Bert", "DistilBert", "Electra", "Roberta", "XLMRoberta", "Camembert", "Albert",
-             "DebertaV2")  # fmt: skip
+    kinds = ("Bert", "DistilBert", "Electra", "Roberta", "XLMRoberta", "Camembert", "MPNet",
+             "Albert", "DebertaV2")  # fmt: skip
     cases.make_readers(tmp_path, real_strings(300), *kinds)
     program = cases.PROGRAM
     generator = np.random.default_rng(0)

@@ -32,6 +32,7 @@ KINDS = {
     "Roberta": {**SIZES, **POSITIONS, "layer_norm_eps": 1e-5},
     "XLMRoberta": {**SIZES, **POSITIONS},
     "Camembert": {**SIZES, **POSITIONS, "layer_norm_eps": 1e-5},
+    "MPNet": {**SIZES, "max_position_embeddings": 514, "layer_norm_eps": 1e-5},
     "Albert": {"embedding_size": 16, **SIZES},
     "DebertaV2": {**SIZES, **DEBERTA},
     "ModernBert": {**SIZES, "num_hidden_layers": 4, "local_attention": 32},
@@ -52,6 +53,12 @@ def tokenizer_of(kind, folder, texts, charsmap):
         trained.train_from_iterator(texts, vocab_size=900, special_tokens=WORD_PIECES)
         trained.save_model(str(folder))
         return transformers.BertTokenizer.from_pretrained(folder, model_max_length=512)
+    if kind == "MPNet":
+        trained = tokenizers.BertWordPieceTokenizer(lowercase=True)
+        special = ["<s>", "<pad>", "</s>", "<unk>", "[UNK]", "<mask>"]
+        trained.train_from_iterator(texts, vocab_size=900, special_tokens=special)
+        vocabulary = trained.get_vocab()
+        return transformers.MPNetTokenizer(vocab=vocabulary, model_max_length=512)
     if kind == "Roberta":
         trained = tokenizers.ByteLevelBPETokenizer()
         special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]

@@ -28,6 +28,7 @@ _SIZES = {
     "roberta": _TRANSFORMER,
     "xlm_roberta": _TRANSFORMER,
     "camembert": _TRANSFORMER,
+    "mpnet": _TRANSFORMER,
     "albert": _TRANSFORMER | _SEGMENTS | {
         "embedding_dim": "embedding_size", "num_groups": "num_hidden_groups",
         "num_inner_repetitions": "inner_group_num",
@@ -56,6 +57,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 # Values that the arithmetic here has; a config that lacks the name has this value by default.
 _REQUIRED: dict[str, dict[str, Any]] = {
     "": {"position_embedding_type": "absolute", "is_decoder": False, "add_cross_attention": False},
+    "mpnet": {"relative_attention_num_buckets": 32},
     "deberta_v3": {
         "relative_attention": True, "position_biased_input": False, "share_att_key": True,
         "norm_rel_ebd": "layer_norm", "pos_att_type": ["p2c", "c2p"], "type_vocab_size": 0,

@@ -41,7 +41,8 @@ _BERT = ("word_pieces", "[CLS]", "[SEP]", "[PAD]")
 _ROBERTA = ("<s>", "</s>", "<pad>", 2, False)
 _PIECES = ("unigram", "[CLS]", "[SEP]")
 
-OF_ROBERTA = ("roberta", "xlm_roberta", "camembert")  # positions are counted after the padding
+# Positions are counted after the padding.
+OF_ROBERTA = ("roberta", "xlm_roberta", "camembert", "mpnet")
 
 FAMILIES = {
     "bert": Family("Bert", "Bert", "bert", "bert", *_BERT),
@@ -55,6 +56,8 @@ FAMILIES = {
     ),
     # After XLM-RoBERTa, whose backbone class is its own too.
     "camembert": Family("XLMRoberta", "Camembert", "camembert", "roberta", "unigram", *_ROBERTA),
+    # RoBERTa's layers, with scores of distances (`BackboneEncoder.distance_weights`).
+    "mpnet": Family("Roberta", "MPNet", "mpnet", "mpnet", "word_pieces", *_ROBERTA),
     "albert": Family("Albert", "Albert", "albert", "albert", *_PIECES, "<pad>"),
     "deberta_v3": Family(
         "DebertaV3", "DebertaV2", "deberta-v2", "deberta", *_PIECES, "[PAD]", segments=False

@@ -145,6 +145,7 @@ def default_special_tokens(facts: Family, pieces: Pieces) -> list[Json]:
     names = [facts.cls, facts.pad, facts.sep]
     is_roberta = facts.pieces == BytePairs.kind and facts.cls == "<s>"
     names += ["<unk>", "<mask>"] if is_roberta else ["[UNK]", "[MASK]"]
+    names += ["<mask>"] * (facts.model_type == "mpnet")
     return [
         {"content": name, "id": pieces.id_of(name), "lstrip": name == "<mask>"}
         for name in dict.fromkeys(names)

@@ -98,7 +98,7 @@ def _word_pieces(pieces: WordPieces, subwords: SubwordTokenizer, facts: Family) 
     stated = {
         "do_lower_case": rules["lowercase"], "strip_accents": rules["strip_accents"],
         "tokenize_chinese_chars": rules["split_ideographs"], "unk_token": rules["unknown"],
-        "mask_token": "[MASK]",
+        "mask_token": "<mask>" if facts.model_type == "mpnet" else "[MASK]",
     }  # fmt: skip
     return _Components(whole, stated, {"vocab.txt": "".join(f"{word}\n" for word in vocabulary)})
 

@@ -52,7 +52,7 @@ class Weight(NamedTuple):
     @property
     def is_input(self) -> bool:
         """True if the heads are the output of the kernel: queries, keys and values."""
-        return not self.name.endswith(("dense.weight", "out_lin.weight"))
+        return not self.name.endswith(("dense.weight", "out_lin.weight", "attn.o.weight"))
 
 
 def encoder_weights(backbone: Backbone, family: str) -> list[Weight]:
@@ -122,6 +122,10 @@ _NAMES = {
     "distil_bert": _Names(
         "attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin",
         "sa_layer_norm", "ffn.lin1", "ffn.lin2", "output_layer_norm",
+    ),
+    "mpnet": _Names(
+        "attention.attn.q", "attention.attn.k", "attention.attn.v", "attention.attn.o",
+        "attention.LayerNorm",
     ),
     "albert": _Names(
         "attention.query", "attention.key", "attention.value", "attention.dense",
@@ -196,7 +200,7 @@ def assign_weights(layer: BackboneEncoder, arrays: Mapping[str, np.ndarray]) -> 
     prefix = prefix if any(name.startswith(prefix) for name in arrays) else ""
     given = {n.removeprefix(prefix): array for n, array in arrays.items() if n.startswith(prefix)}
     given = _modern(_without_segments(given, family))
-    weights = encoder_weights(layer.backbone, family)
+    weights = _weights_of(layer)
     known = {weight.name for weight in weights}
     missing = sorted(known - given.keys())
     others = sorted(n for n in given.keys() - known if prefix and not n.startswith(_UNUSED))
@@ -213,13 +217,21 @@ def assign_weights(layer: BackboneEncoder, arrays: Mapping[str, np.ndarray]) -> 
 def weights_of_encoder(layer: BackboneEncoder) -> dict[str, np.ndarray]:
     """Returns the weights of an encoder by their names in Hugging Face's files."""
     family, prefix = layer.family, f"{FAMILIES[layer.family].prefix}."
-    arrays = {w.name: w.to_file() for w in encoder_weights(layer.backbone, family)}
+    arrays = {w.name: w.to_file() for w in _weights_of(layer)}
     if family in OF_ROBERTA:
         rows = arrays["embeddings.position_embeddings.weight"]
         reserved = np.zeros((2, rows.shape[1]), rows.dtype)
         arrays["embeddings.position_embeddings.weight"] = np.concatenate([reserved, rows])
-        arrays["embeddings.token_type_embeddings.weight"] = reserved[:1]
+        if family != "mpnet":
+            arrays["embeddings.token_type_embeddings.weight"] = reserved[:1]
     return {prefix + name: array for name, array in arrays.items()}
+
+
+def _weights_of(layer: BackboneEncoder) -> list[Weight]:
+    weights = encoder_weights(layer.backbone, layer.family)
+    if layer.distance_weights is not None:
+        weights.append(Weight("encoder.relative_attention_bias.weight", layer.distance_weights))
+    return weights
 
 
 def _modern(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -233,12 +245,17 @@ def _modern(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _without_segments(arrays: dict[str, np.ndarray], family: str) -> dict[str, np.ndarray]:
-    """Adds the one segment of RoBERTa to its positions, without the reserved ones."""
+    """Adds the one segment of RoBERTa to its positions, without the reserved ones.
+
+    MPNet has no segments.
+    """
     segments, positions = (
         f"embeddings.{name}_embeddings.weight" for name in ("token_type", "position")
     )
-    if family not in OF_ROBERTA or not {segments, positions} <= arrays.keys():
+    needed = {positions} if family == "mpnet" else {segments, positions}
+    if family not in OF_ROBERTA or not needed <= arrays.keys():
         return arrays
     arrays = dict(arrays)
-    arrays[positions] = arrays[positions][2:] + arrays.pop(segments)[0]
+    segment = 0.0 if family == "mpnet" else arrays.pop(segments)[0]
+    arrays[positions] = arrays[positions][2:] + segment
     return arrays

@@ -26,6 +26,7 @@ import yaml
 
 from tests.encoders import torch_files
 from tests.encoders.elmo import files as elmo_files
+from tests.predictors import small
 from tests.recipes.small_squad import NAMES, squad
 from tests.serving.predictors import make_predictor
 from tfmrc import Predictor, cli, data, encoders, experiments, models, preprocessing, text
@@ -43,8 +44,8 @@ PAGES = [*GUIDES, ROOT / "SECURITY.md", *sorted((ROOT / "recipes").glob("**/*.md
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`(?:\w+=\S+ )?(tfmrc [a-z]+ [^`]+)`")
 SERVED = re.compile(r"http://(?:127\.0\.0\.1|localhost):8501")
-# tests/integrations and tests/training run them.
-ELSEWHERE = re.compile("import mlflow|from haystack|data_parallel|pyspark|--engine ray")
+# tests/integrations, tests/training and tests/documents run them.
+ELSEWHERE = re.compile("mlflow|haystack|data_parallel|pyspark|--engine ray|ready-qg --documents")
 
 
 def page_id(path):
@@ -88,10 +89,15 @@ def world(tmp_path_factory):
     folder = tmp_path_factory.mktemp("world")
     names = [f"{name}{number}" for name in NAMES for number in range(10)]
     rows = [
-        {"question": f"What did {name} see?", "passage": f"{name} saw a mill.", "answer": "a mill"}
+        {
+            "question": f"What did {name} see?",
+            "passage": f"{name} saw a mill.",
+            "answer": "a mill",
+            "full": f"{name} saw a mill.",
+        }
         for name in names
     ]
-    for name in ("questions.csv", "more.csv", "answered.csv", "unanswered.csv"):
+    for name in ("questions.csv", "more.csv", "answered.csv", "unanswered.csv", "asked.csv"):
         with (folder / name).open("w", encoding="utf-8") as file:
             table = csv.DictWriter(file, rows[0])
             table.writeheader()
@@ -123,6 +129,8 @@ def world(tmp_path_factory):
     masque = make_predictor()
     masque.save(folder / "runs" / "hills")
     masque.export(folder / "savedmodels" / "hills" / "1")
+    make_predictor(styles=("short", "sentence", "free")).save(folder / "ready-masque")
+    small.maxout_pointer_qg().save(folder / "ready-qg")
     marks = preprocessing.EvidenceReaderPreprocessor(encoder=encoder)
     marker = Predictor(models.EvidenceReader(encoder=encoder), marks)
     marker.save_hugging_face(folder / "HIGHLIGHTER")
@@ -189,7 +197,8 @@ def test_every_page_runs(path, world, tmp_path, monkeypatch, without_graphs):
     monkeypatch.setattr(keras.Model, "fit", one_step)
     monkeypatch.setitem(presets._SHIPPED, "minilm", (world / "READER", {"name": "minilm"}))
     monkeypatch.setattr(vectors, "_encoder", functools.cache(vectors._encoder.__wrapped__))
-    monkeypatch.setattr(ready, "ready_folder", lambda name: tmp_path / "runs" / "reader_squad")
+    places = {"ready": "runs/reader_squad"}
+    monkeypatch.setattr(ready, "ready_folder", lambda name: tmp_path / places.get(name, name))
     # The small readers answer nothing right, which cannot be calibrated.
     half_right = lambda texts, *_: np.arange(len(texts)) // 2 % 2 == 0  # noqa: E731
     monkeypatch.setattr(calibration, "right_answers", half_right)

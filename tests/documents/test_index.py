@@ -283,13 +283,13 @@ def broken(to, statement):
     "change, error, match",
     [
         (lambda to: to.unlink(), FileNotFoundError, "There is no index"),
-        (lambda to: os.truncate(to, 0), ValueError, "no index of this version"),
+        (lambda to: os.truncate(to, 0), ValueError, "not an index of this version"),
         (lambda to: os.truncate(to, to.stat().st_size // 2), OSError, "delete it"),
         (lambda to: to.write_text("An owl flew." * 99), OSError, "no index of documents"),
         (
             lambda to: broken(to, "PRAGMA application_id = 9"),
             ValueError,
-            "no index of this version",
+            "not an index of this version",
         ),
     ],
 )

@@ -36,12 +36,12 @@ ANSWERS = ["1,310.5 metres", "Tamsin named the WHY.", "12 metres high", "川 hig
 RELEVANCE = [[1, 0, 0], [1, 0, -1], [1, 0, -1], [1, 0, 0]]
 
 
-def make_predictor(seed: int = 3, **sizes) -> Predictor:
+def make_predictor(seed: int = 3, styles: tuple[str, ...] = STYLES, **sizes) -> Predictor:
     """Small, with random weights."""
     keras.utils.set_random_seed(seed)
     preprocessor = preprocessing.MasquePreprocessor(
         text.Vocabulary(WORDS, num_oov_buckets=3),
-        styles=STYLES,
+        styles=styles,
         num_passages=3,
         passage_length=12,
         question_length=8,
@@ -63,7 +63,7 @@ def make_predictor(seed: int = 3, **sizes) -> Predictor:
     }
     model = models.Masque(
         vocabulary_size=len(preprocessor.vocabulary),
-        num_styles=len(STYLES),
+        num_styles=len(styles),
         num_passages=3,
         num_oov_buckets=3,
         generation_vocabulary_size=12,

@@ -133,8 +133,8 @@ def check_index(
     """Raises a ValueError if an index is of another version, or of another folder than this one."""
     if not is_current:
         raise ValueError(
-            f"{path} is no index of this version of tfmrc: choose another name, or delete it and "
-            "run `tfmrc index` again."
+            f"{path} is not an index of this version of tfmrc: choose another name, or delete it "
+            "and run `tfmrc index` again."
         )
     if folder is not None and stored != str(folder):
         raise ValueError(

@@ -64,8 +64,16 @@ def write_formula(translator, node):
     raise nodes.SkipNode
 
 
+def write_start(app, error):
+    """Writes a page at the top that leads to the first page."""
+    if not error:
+        page = '<meta http-equiv="refresh" content="0; url=docs/index.html">\n'
+        (Path(app.outdir) / "index.html").write_text(page, encoding="utf-8")
+
+
 def setup(app) -> None:
     """Writes the generated pages before Sphinx looks for pages."""
     app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
     reference.write(ROOT / "docs" / "reference" / "api")
     app.connect("html-collect-pages", link_lines, priority=100)
+    app.connect("build-finished", write_start)

@@ -34,6 +34,7 @@ autodoc_member_order = "bysource"
 autodoc_inherit_docstrings = False
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90
+napoleon_use_ivar = True
 napoleon_custom_sections = [("Call arguments", "params_style")]
 default_role = "py:obj"  # `name` in a docstring: a link where it is a public name
 viewcode_line_numbers = True
@@ -71,9 +72,15 @@ def write_start(app, error):
         (Path(app.outdir) / "index.html").write_text(page, encoding="utf-8")
 
 
+def skip_fields(app, what, name, value, skip, options):
+    """Leaves out the fields of named tuples, which their docstrings describe."""
+    return True if str(getattr(value, "__doc__", "")).startswith("Alias for field") else None
+
+
 def setup(app) -> None:
     """Writes the generated pages before Sphinx looks for pages."""
     app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
     reference.write(ROOT / "docs" / "reference" / "api")
     app.connect("html-collect-pages", link_lines, priority=100)
     app.connect("build-finished", write_start)
+    app.connect("autodoc-skip-member", skip_fields)

@@ -147,10 +147,10 @@ class Predictor(NotPickled, Generic[R]):
         return (Task(name, target, self.preprocessor.styles[0]),)
 
     def build_signatures(self, options: Any) -> dict[str, Any]:
-        """Returns `tf.function`s on plain strings by name; one of them is `"serving_default"`.
+        """Returns each `tf.function` on plain strings by name; one of them is `"serving_default"`.
 
-        Each has an `input_signature` of named `tf.TensorSpec`s and returns a dict of tensors. An
-        output `is_confident` bool `[B]` is the rule by which the model refuses without a threshold.
+        Each has an `input_signature` of named `tf.TensorSpec` objects, and returns a dict of
+        tensors. An output `is_confident` bool `[B]` is the model's own rule without a threshold.
 
         Args:
             options: An instance of `options_class`.
@@ -328,7 +328,7 @@ class Predictor(NotPickled, Generic[R]):
         """Predicts many examples in batches, in their order.
 
         Args:
-            examples: iterable. `tfmrc.data.Example`s or objects with the same attributes (see
+            examples: iterable. `tfmrc.data.Example` or objects with the same attributes (see
                 `tfmrc.predictors.Query.of`), or dicts of the keywords of `answer` or `ask`, read
                 lazily.
             task: str, `Task` or None. A task or its name; None for the first of `tasks`.

@@ -123,7 +123,7 @@ def with_confidence(
     `probability`, such as those that ask, return what they did.
 
     Args:
-        signatures: dict. `tf.function`s with an `input_signature`.
+        signatures: dict. `tf.function` objects with an `input_signature`.
         calibration: `Calibration` or None. Maps `probability` and `probabilities`.
         least: float or None. Smallest probability of a confident answer; None for the threshold of
             the calibration.

@@ -66,7 +66,7 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedText]):
     }
 
     def build_signatures(self, options: QuestionOptions) -> dict[str, Any]:
-        """Returns `tf.function`s on plain strings.
+        """Returns the graphs on plain strings, each a `tf.function`.
 
         - `serving_default`: `passage` and `answer` string `[B]`, the answer taken at its first
           occurrence; `at`: also `answer_start` int32 `[B]`, -1 for the first occurrence. Outputs, N

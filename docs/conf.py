@@ -3,6 +3,7 @@
 The source folder is the repository, so a link from page to page works on the site as in a checkout.
 """
 
+import inspect
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import reference  # noqa: E402
 from docutils import nodes  # noqa: E402
 from latex2mathml.converter import convert  # noqa: E402
 from sphinx.pycode import ModuleAnalyzer  # noqa: E402
+from sphinx.util.inspect import stringify_signature  # noqa: E402
 
 import tfmrc  # noqa: E402
 from tests import equations  # noqa: E402
@@ -77,6 +79,14 @@ def skip_fields(app, what, name, value, skip, options):
     return True if str(getattr(value, "__doc__", "")).startswith("Alias for field") else None
 
 
+def show_arguments(app, what, name, value, options, signature, returned):
+    """Shows the arguments of a constructor where autodoc found those of Keras' `__new__`."""
+    if what == "class" and signature and signature.startswith("(*args"):
+        parameters = [*inspect.signature(value.__init__).parameters.values()][1:]
+        return stringify_signature(inspect.Signature(parameters)), returned
+    return None
+
+
 def setup(app) -> None:
     """Writes the generated pages before Sphinx looks for pages."""
     app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
@@ -84,3 +94,4 @@ def setup(app) -> None:
     app.connect("html-collect-pages", link_lines, priority=100)
     app.connect("build-finished", write_start)
     app.connect("autodoc-skip-member", skip_fields)
+    app.connect("autodoc-process-signature", show_arguments)

@@ -38,6 +38,7 @@ python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90
 napoleon_use_ivar = True
 napoleon_custom_sections = [("Call arguments", "params_style")]
+smartquotes = False  # `--option` stays as it is
 default_role = "py:obj"  # `name` in a docstring: a link where it is a public name
 viewcode_line_numbers = True
 

@@ -86,7 +86,8 @@ def draw(name: str, pairs: set[tuple[str, str]]) -> None:
     figure, axes = plt.subplots(figsize=(4 * side, 0.75 * (1 - top)))
     for source, reader in sorted(pairs):
         curve = "arc3" if row[reader] == row[source] + 1 else "arc3,rad=0.15"
-        arrow = {"arrowstyle": "->", "color": "0.6", "connectionstyle": curve}
+        arrow = {"arrowstyle": "->", "color": "0.6", "shrinkA": 9, "shrinkB": 9}
+        arrow["connectionstyle"] = curve
         axes.annotate("", places[reader], places[source], arrowprops=arrow)
     for call, (x, y) in places.items():
         box = {"boxstyle": "round", "facecolor": "white", "edgecolor": "tab:blue"}

@@ -121,7 +121,7 @@ def world(tmp_path_factory):
     weights = torch_files.tensors(torch_files.cove_weights(dim=300))
     torch_files.write(folder / "wmtlstm-b142a7f2.pth", weights)
     words = ["who", "what", "owl", "mill", "an", "a"]
-    encoder = encoders.from_vocabulary(words, num_layers=6)
+    encoder = encoders.from_vocabulary(words, num_layers=6, hidden_dim=384)  # as MiniLM
     preprocessor = preprocessing.ExtractiveReaderPreprocessor(encoder=encoder)
     reader = Predictor(models.ExtractiveReader(encoder=encoder), preprocessor)
     reader.save_hugging_face(folder / "READER")
@@ -131,7 +131,7 @@ def world(tmp_path_factory):
     masque = make_predictor()
     masque.save(folder / "runs" / "hills")
     masque.export(folder / "savedmodels" / "hills" / "1")
-    make_predictor(styles=("short", "sentence", "free")).save(folder / "ready-masque")
+    make_predictor(styles=("concise", "sentence")).save(folder / "savedmodels" / "masque" / "1")
     small.maxout_pointer_qg().save(folder / "ready-qg")
     marks = preprocessing.EvidenceReaderPreprocessor(encoder=encoder)
     marker = Predictor(models.EvidenceReader(encoder=encoder), marks)

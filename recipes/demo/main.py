@@ -1,4 +1,4 @@
-"""What the ready reader does with a paragraph; it is fine-tuned, exported and served.
+"""What the ready models do with a paragraph, and a reader fine-tuned, exported and served.
 
 python -m recipes.demo.main
 """
@@ -44,6 +44,15 @@ def answers(paragraph: str) -> Iterable[str]:
         yield f"{question:<46} {reader.answer(question=question, passages=[paragraph]).headline}"
 
 
+def asked(paragraph: str) -> Iterable[str]:
+    """Yields questions of `ready-qg` about the paragraph, with the answers of `ready`."""
+    reader = tfmrc.load("ready")
+    [questions] = tfmrc.load("ready-qg").generate_from_passage([paragraph], max_answers=4)
+    for question in questions:
+        found = reader.answer(question=question.text, passages=[paragraph], min_probability=0)
+        yield f"{question.text} – asked about {question.answer!r}, answered {found.text!r}"
+
+
 def served(export: Path) -> Iterable[str]:
     """Yields what the exported reader answers over REST."""
     from tfmrc.serving import Client, Server
@@ -65,6 +74,7 @@ def main() -> None:
     [paragraph] = next(e for e in load_small_squad("test") if e.id == PARAGRAPH).passages
     show("A paragraph (Wikipedia, CC BY-SA)", [paragraph])
     show("`ready` answers, or says that the paragraph does not", answers(paragraph))
+    show("`ready-qg` asks, and `ready` answers", asked(paragraph))
     show("`ready` is fine-tuned on questions about a handbook, in about a minute", [])
     experiments.train(experiments.read_settings(RECIPE), HANDBOOK, options.run)
     experiments.evaluate_run(options.run)

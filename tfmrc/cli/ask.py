@@ -15,7 +15,7 @@ from tfmrc.utils.progress import show_progress
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    asking.add_model(parser, "questions")
+    asking.add_model(parser, "questions", default="ready-qg")
     add_shared(asking.add_passage(parser), "--documents")
     parser.add_argument(
         "--output",

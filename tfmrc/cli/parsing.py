@@ -11,7 +11,7 @@ from typing import Any
 from tfmrc.utils.arguments import nearest
 
 MODEL = (
-    "a run, a saved predictor, a ready model (ready, ready-san), or a Hugging Face reader "
+    "a run, a saved predictor, a ready model (ready, ready-san, ...), or a Hugging Face reader "
     "(hf://owner/name)"
 )
 

@@ -20,10 +20,10 @@ def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None)
     that you trust.
 
     Args:
-        folder: str or path. A model of English that comes with tfmrc ("ready" or "ready-san"); a
-            saved predictor, a run, or an export or one of its versions; or a model for question
-            answering in Hugging Face's form (a folder, or `hf://owner/name`), see
-            `tfmrc.predictors.load_hugging_face`.
+        folder: str or path. A model of English that comes with tfmrc ("ready",
+            "ready-san" or "ready-qg"); a saved predictor, a run, or an export or one of its
+            versions; or a model for question answering in Hugging Face's form (a folder, or
+            `hf://owner/name`), see `tfmrc.predictors.load_hugging_face`.
         verify: bool. Whether every file is compared with its digest first. False saves the time of
             reading very large folders twice. Default: True.
         dtype: Keras dtype or policy of a reader of Hugging Face, such as "bfloat16". Any other

@@ -12,7 +12,7 @@ from tfmrc.predictors.results.result import Result
 from tfmrc.predictors.spans.span_answer import SpanAnswer
 
 PRIOR = 8.0  # of a passage's score; chosen on questions of SQuAD's training set
-LEAST = 0.7  # probability of the passage of a confident answer
+LEAST = 0.8  # probability of the passage of a confident answer; chosen as PRIOR
 TINY = 1e-9
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
 
@@ -156,7 +156,7 @@ def join_spans(answers: Sequence[SpanAnswer], passages: Sequence[Passage]) -> Sp
 
     The probability of a span is that in its passage, times that of the passage: the softmax over
     the log-odds that a passage answers the question, plus 8 times its score. An answer is confident
-    if it is in its passage, and the passage has a probability of at least 0.7.
+    if it is in its passage, and the passage has a probability of at least 0.8.
 
     Args:
         answers: sequence of `SpanAnswer`. For each passage the answer from it alone.

@@ -131,7 +131,7 @@ def world(tmp_path_factory):
     masque = make_predictor()
     masque.save(folder / "runs" / "hills")
     masque.export(folder / "savedmodels" / "hills" / "1")
-    make_predictor(styles=("concise", "sentence")).save(folder / "savedmodels" / "masque" / "1")
+    make_predictor(styles=("concise", "sentence")).export(folder / "savedmodels" / "masque" / "1")
     small.maxout_pointer_qg().save(folder / "ready-qg")
     marks = preprocessing.EvidenceReaderPreprocessor(encoder=encoder)
     marker = Predictor(models.EvidenceReader(encoder=encoder), marks)

@@ -38,7 +38,8 @@ def test_the_files_are_those_of_the_recipe(name):
 
 def test_they_are_small():
     sizes = [(ready.FILES / name / ready.DIFFERENCE).stat().st_size for name in ready.NAMES]
-    assert sum(sizes) < 6 * MEGABYTE * len(ready.NAMES)
+    assert sum(sizes) < 6 * MEGABYTE * len(ready.ALL)
+    assert max(sizes) < 10 * MEGABYTE
 
 
 def test_it_answers_without_a_name(cache, without_graphs):

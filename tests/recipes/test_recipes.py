@@ -95,8 +95,8 @@ def _build(model: str, preprocessor: str, styles: tuple[str, ...]) -> int:
     source = Source("examples", styles, train="train.jsonl")
     experiment = Experiment("x", (source,), values, preprocessor=dict(eval(preprocessor)))
     plan = Plan(experiment, Path("run"))
-    # The only model that has nothing but an encoder.
-    encoder = _encoder() if values["name"] == "ExtractiveReader" else None
+    # These have nothing but an encoder.
+    encoder = _encoder() if values["name"] in ("ExtractiveReader", "EvidenceReader") else None
     made = building.build_preprocessor(
         plan,
         text.Vocabulary(["who", "met", "ada"], num_oov_buckets=2),

@@ -8,7 +8,7 @@ from tfmrc.encoders.presets import MINILM
 from tfmrc.text.lines import read_lines
 from tfmrc.text.subwords.word_pieces import WordPieces
 
-PAGE = Path(__file__).parents[3] / "docs" / "serving.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "serving.md"
 ODD = (
     "Straße ΣΑΣ İstanbul ﬁn e\u0301 so\u00adft don't U.S. 1,000.50 [SEP] [UNK] ## ##ing Ｔ 中文 "
     "東京都 Zürich naïve CAFÉ ½ Ⅳ x² 🙂 👩\u200d🚀 it's -- ... § ‘quoted’ œuvre Þórr Ελλάδα привет "

@@ -4,6 +4,7 @@ python -m recipes.demo.main
 """
 
 import argparse
+import logging
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
@@ -67,6 +68,8 @@ def served(export: Path) -> Iterable[str]:
 def main() -> None:
     """Runs all parts."""
     import_tensorflow()
+    # TensorFlow takes the graphs of three models for one graph that is traced again and again.
+    logging.getLogger("tensorflow").setLevel(logging.ERROR)
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--run", type=Path, default=Path("runs/demo"))
     parser.add_argument("--export", type=Path, default=Path("savedmodels/demo/1"))

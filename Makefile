@@ -20,7 +20,7 @@ export MALLOC_ARENA_MAX ?= 2
 .PHONY: help environment environment-dev demo demo-long demo-masque test coverage slow fuzz attacks mutants lint format docs tables lock audit clean
 
 help:
-	@echo "make demo         the ready reader answers; it is fine-tuned, scored, exported, served"
+	@echo "make demo         the ready models answer and ask; a reader is fine-tuned, scored, served"
 	@echo "make demo-long    readers trained on the shipped part of SQuAD, with and without an encoder"
 	@echo "make demo-masque  train Masque on a made-up corpus, score it, export it, answer in two styles"
 	@echo "make test         lint, then all tests but the slow ones (WORKERS=2; TESTS=tests/ops: a part)"

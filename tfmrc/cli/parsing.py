@@ -58,7 +58,7 @@ OPTION = (
     "an option of the model's reading or decoding, such as num_beams=4 or min_probability=0.5; a "
     "wrong name prints the list"
 )
-INDEX = "an index of documents, which `tfmrc index` has made, in place of passages"
+INDEX = "an index of documents, which `tfmrc index` has made"
 IMPORT = "import a module that registers your own models, formats or metrics; may be repeated"
 SHARED: dict[str, dict[str, Any]] = {  # the options of several commands
     "--set": dict(**NAMED_VALUES, help="change settings, such as training.epochs=3"),

@@ -62,14 +62,3 @@ class EvidenceReader(ExtractiveReader):
         a = self.arguments
         head = getattr(self.encoder, "prediction_head", None)
         return EvidenceScores(a.dropout, a.seed, head, name="answer_module", dtype=a.dtype)
-
-    def scores(self, inputs):
-        """Computes the scores of all subwords outside training.
-
-        Args:
-            inputs: dict. `encoder_ids` and `segment_ids` `[B, P]`.
-
-        Returns:
-            Float32 `[B, P, 1]`, the log-odds.
-        """
-        return super().scores(inputs)

@@ -89,6 +89,6 @@ class ExtractiveReader(Model):
             inputs: dict. `encoder_ids` and `segment_ids` `[B, P]`.
 
         Returns:
-            Float32 `[B, P, 2]`, the scores of begin and end.
+            Float32 `[B, P, 2]`, the scores of begin and end; of an evidence reader `[B, P, 1]`.
         """
         return ops.cast(self.answer_module.scores_of(self._states(inputs)), "float32")

@@ -1,6 +1,6 @@
 """Spans of whole sentences."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from tfmrc.data.example import Example, Span
@@ -30,12 +30,17 @@ def with_sentences(examples: Iterable[Example]) -> Iterator[Example]:
         yield replace(example, answers=answers, spans=spans)
 
 
-def sentence_spans(passages: Sequence[str], spans: Iterable[Span]) -> tuple[Span, ...]:
+def sentence_spans(
+    passages: Sequence[str],
+    spans: Iterable[Span],
+    split: Callable[[str], Sequence[tuple[int, int]]] = sentences,
+) -> tuple[Span, ...]:
     """Returns the sentences of passages that have a character of some spans, each once, in order.
 
     Args:
         passages: sequence of str. The passages.
         spans: iterable of `Span`. The spans.
+        split: function from a text to the offsets of its parts. Default: its sentences.
 
     Example:
 
@@ -46,6 +51,6 @@ def sentence_spans(passages: Sequence[str], spans: Iterable[Span]) -> tuple[Span
     return tuple(
         Span(number, start, end)
         for number in sorted({span.passage for span in given})
-        for start, end in sentences(passages[number])
+        for start, end in split(passages[number])
         if any(s.passage == number and s.start < end and start < s.end for s in given)
     )

@@ -1,13 +1,13 @@
 """Scores of evidence: words, sentences and exact spans."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, Protocol
 
-from tfmrc.data.example import Example
-from tfmrc.data.transforms.sentences import sentences, words
+from tfmrc.data.example import Example, Span
+from tfmrc.data.transforms.sentences import words
+from tfmrc.data.transforms.with_sentences import sentence_spans
 from tfmrc.evaluation.metrics.score import Scores, mean_score
-
-Place = tuple[int, int, int]  # passage, start and end
 
 
 class Located(Protocol):
@@ -52,21 +52,17 @@ def score_evidence(
     >>> [round(float(scores[name]), 2) for name in ("word_f1", "sentence_f1", "span_f1")]
     [0.77, 1.0, 0.5]
     """
-    kinds: dict[str, tuple[str, Callable[[str], Sequence[tuple[int, int]]] | None]] = {
-        "word": ("Words", words),
-        "sentence": ("Sentences", sentences),
-        "span": ("Exact spans", None),
-    }
-    found: dict[str, dict[Any, float]] = {name: {} for name in kinds}
+    found: dict[str, dict[Any, float]] = {"word": {}, "sentence": {}, "span": {}}
     for example in examples:
-        sides = [
-            {(one.passage, one.start, one.end) for one in spans if one.start >= 0}
+        ours, right = (
+            [Span(one.passage, one.start, one.end) for one in spans if one.start >= 0]
             for spans in (predictions[example.id], example.spans)
-        ]
-        for name, (_, split) in kinds.items():
-            ours, right = (_parts(example.passages, side, split) for side in sides)
-            total = len(ours) + len(right)
-            found[name][example.id] = 2 * len(ours & right) / total if total else 1.0
+        )
+        parts = partial(sentence_spans, example.passages)
+        found["word"][example.id] = _f1(parts(ours, words), parts(right, words))
+        found["sentence"][example.id] = _f1(parts(ours), parts(right))
+        found["span"][example.id] = _f1(ours, right)
+    labels = {"word": "Words", "sentence": "Sentences", "span": "Exact spans"}
     rows = tuple(
         mean_score(
             f"{name}_f1",
@@ -75,22 +71,12 @@ def score_evidence(
             scorer="own",
             tokenisation="tfmrc.data.transforms.sentences",
         )
-        for name, (label, _) in kinds.items()
+        for name, label in labels.items()
     )
     return Scores("evidence", rows)
 
 
-def _parts(
-    passages: Sequence[str],
-    spans: set[Place],
-    split: Callable[[str], Sequence[tuple[int, int]]] | None,
-) -> set[Place]:
-    """Returns the words or sentences that have a character of a span; without `split` the spans."""
-    if split is None:
-        return spans
-    return {
-        (number, start, end)
-        for number in {number for number, _, _ in spans}
-        for start, end in split(passages[number])
-        if any(n == number and first < end and start < last for n, first, last in spans)
-    }
+def _f1(ours: Iterable[Span], right: Iterable[Span]) -> float:
+    one, other = {*ours}, {*right}
+    total = len(one) + len(other)
+    return 2 * len(one & other) / total if total else 1.0

@@ -123,10 +123,11 @@ def word_features(
     def hashed(texts: TensorLike) -> tf.Tensor:
         return tf.strings.to_hash_bucket_fast(texts, _HASHES)
 
-    known = hashed(tf.constant(words))
+    # Sorted hashes are a table that an export holds as a constant.
+    known = hashed(tf.constant(words))  # [V]
     order = tf.argsort(known)
     keys, wanted = tf.gather(known, order), hashed(tf.strings.lower(surface, "utf-8"))
-    place = tf.minimum(tf.searchsorted(keys, wanted), len(words) - 1)
+    place = tf.minimum(tf.searchsorted(keys, wanted), len(words) - 1)  # [T]
     word = tf.where(tf.gather(keys, place) == wanted, tf.gather(order, place) + 1, 0)
     begins = sentence != neighbours(sentence, -1, -1)
     shape = tf.fill(tf.shape(surface), len(SHAPES))
@@ -173,15 +174,15 @@ def _best_apart(scores: tf.Tensor, splits: tf.Tensor, limit: int) -> tf.Tensor:
     """
 
     def of_passage(tokens: tf.Tensor) -> tf.Tensor:
-        own = scores[tokens[0] : tokens[1]]
-        first = tf.range(tf.shape(own)[0])[:, None] + tf.zeros_like(own, tf.int32)
+        own = scores[tokens[0] : tokens[1]]  # [M, 8], of M tokens
+        first = tf.range(tf.shape(own)[0])[:, None] + tf.zeros_like(own, tf.int32)  # [M, 8]
         last = first + tf.range(1, MAX_WORDS + 1)
+        # A candidate is a box of height 1, so that those with a common token overlap.
         sides = [first, tf.zeros_like(first), last, tf.ones_like(last)]
-        boxes = tf.reshape(tf.cast(tf.stack(sides, axis=-1), tf.float32), [-1, 4])
+        boxes = tf.reshape(tf.cast(tf.stack(sides, axis=-1), tf.float32), [-1, 4])  # [8 M, 4]
         best = tf.image.non_max_suppression(
-            boxes, tf.reshape(own, [-1]), limit,
-            iou_threshold=0.0, score_threshold=0.0,
-        )  # fmt: skip
+            boxes, tf.reshape(own, [-1]), limit, iou_threshold=0.0, score_threshold=0.0
+        )
         return tokens[0] * MAX_WORDS + tf.sort(tf.cast(best, tf.int64))
 
     found = tf.map_fn(

@@ -16,6 +16,7 @@ SIZES = {
     "albert": {"embedding_dim": 6, "num_groups": 1, "num_inner_repetitions": 1},
     "deberta_v3": {"bucket_size": 8},
     "modern_bert": {"local_attention": 2, "global_every": 2},
+    "mobile_bert": {"bottleneck_dim": 4, "embedding_dim": 6, "num_feedforward": 2},
 }
 IDS = np.array([[[2, 7, 8, 3, 9, 3], [2, 7, 8, 3, 0, 0]], [[2, 5, 3, 6, 6, 3], [0] * 6]])
 SEGMENTS = np.array([[[0, 0, 0, 0, 1, 1], [0] * 6], [[0, 0, 0, 1, 1, 1], [0] * 6]])
@@ -82,7 +83,7 @@ def of_keras_hub(layer):
     return backbone, states
 
 
-@pytest.mark.parametrize("family", [name for name in SIZES if name != "modern_bert"])
+@pytest.mark.parametrize("family", [name for name in SIZES if name not in hub.OWN])
 def test_states_are_keras_hubs(family) -> None:
     layer = make(family)
     _, states = of_keras_hub(layer)
@@ -111,7 +112,7 @@ def test_gradients_are_keras_hubs(training) -> None:
         np.testing.assert_allclose(ours, theirs, atol=2e-5)
 
 
-@pytest.mark.parametrize("family", ["bert", "deberta_v3", "modern_bert"])
+@pytest.mark.parametrize("family", ["bert", "deberta_v3", *hub.OWN])
 def test_padding_changes_nothing(family) -> None:
     layer = make(family, layers="mix")
     wide = np.zeros((2, 3, 9), int)
@@ -126,7 +127,8 @@ def test_padding_changes_nothing(family) -> None:
 
 
 @pytest.mark.parametrize(
-    "family, layers", [("bert", "last"), ("deberta_v3", "mix"), ("modern_bert", "last")]
+    "family, layers",
+    [("bert", "last"), ("deberta_v3", "mix"), ("modern_bert", "last"), ("mobile_bert", "mix")],
 )
 def test_computing_twice_gives_the_same_gradients_under_dropout(family, layers) -> None:
     result = []
@@ -226,7 +228,7 @@ def test_mix_of_the_layers() -> None:
     layer.mix_weights.assign([0.0, 1.0, -1.0, 2.0])
     layer.mix_gamma.assign(0.5)
     flat, mask = IDS.reshape(-1, 6), IDS.reshape(-1, 6) != 0
-    x, _ = hub.embed(layer.backbone, flat, SEGMENTS.reshape(-1, 6), False)
+    x, _ = hub.embed(layer.backbone, flat, SEGMENTS.reshape(-1, 6), flat != 0, False)
     outputs = [np.array(x, "float64")]
     for part in hub.transformer_layers(layer.backbone):
         x = part(x, padding_mask=mask)
@@ -248,7 +250,7 @@ def test_activation_and_epsilon() -> None:
     assert abs(np.array(rough(IDS, SEGMENTS)) - states[2]).max() > 1e-3
 
 
-@pytest.mark.parametrize("family", ["bert", "deberta_v3", "modern_bert"])
+@pytest.mark.parametrize("family", ["bert", "deberta_v3", *hub.OWN])
 def test_saved_with_its_model(family, tmp_path) -> None:
     layer = make(family, layers="mix", trainable_layers=1, pooling="mean", preset={"name": "x"})
     ids = keras.Input((None, None), dtype="int32")

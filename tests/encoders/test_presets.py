@@ -104,7 +104,9 @@ def test_some_layers_of_an_encoder(minilm) -> None:
     batch = read(minilm, "Who flew?", "The unaffable owl flew.")
     whole = minilm.layer.backbone
     ids = batch["encoder_ids"][:, 0]
-    x, _ = keras_hub_backbone.embed(whole, ids, batch["segment_ids"][:, 0], training=False)
+    x, _ = keras_hub_backbone.embed(
+        whole, ids, batch["segment_ids"][:, 0], ids != 0, training=False
+    )
     for number in (1, 4):
         x = whole.transformer_layers[number](x, padding_mask=ids != 0)
     np.testing.assert_allclose(states(smaller, batch)[0], x[0], atol=1e-5)

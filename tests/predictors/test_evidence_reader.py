@@ -11,8 +11,10 @@ from tests.encoders.hugging_face import cases, transformers_process
 from tests.predictors.small import LONG, extractive_reader
 from tests.running import eagerly
 from tests.text.subwords.odd_strings import real_strings
-from tfmrc import data, documents
+from tfmrc import data, documents, evaluation
 from tfmrc.data.transforms.sentences import sentences
+from tfmrc.experiments.answering import predictions_of
+from tfmrc.experiments.tables.writing import row_of
 from tfmrc.predictors import Calibration, ExportedPredictor
 from tfmrc.predictors.hugging_face.folder import load_hugging_face
 
@@ -178,7 +180,20 @@ def test_scores_of_spans(predictor, without_graphs):
     passage = "The hill is high. Who named a mill?"
     example = data.Example("q", "Who?", (passage,), spans=(data.Span(0, 0, 17),))
     one = predictor.answer(question="Who?", passages=[passage], unit="sentence", threshold=0.0)
-    scores = tfmrc.evaluation.score_evidence({"q": [one, *one.alternatives]}, [example])
+    scores = evaluation.score_evidence({"q": [one, *one.alternatives]}, [example])
+    assert scores["sentence_f1"].value == pytest.approx(2 / 3)
+
+
+def test_predictions_have_all_spans_and_are_scored(predictor, without_graphs):
+    passage = "The hill is high. Who named a mill?"
+    example = data.Example("q", "Who?", (passage,), spans=(data.Span(0, 0, 17),))
+    options = {"unit": "sentence", "threshold": 0.0}
+    (prediction,) = predictions_of(predictor, [example], "answer", options, 1)
+    assert sorted(prediction.scores["spans"]) == [[0, 0, 17], [0, 18, 35]]
+    assert sorted(row_of(prediction, example, {})["spans"]) == [[0, 0, 17], [0, 18, 35]]
+    references = {"q": evaluation.Reference.of(example)}
+    found = evaluation.score(evaluation.Submission({"q": prediction}, references))
+    (scores,) = [one for one in found if one.rules == "evidence"]
     assert scores["sentence_f1"].value == pytest.approx(2 / 3)
 
 

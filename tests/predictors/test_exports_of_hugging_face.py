@@ -16,7 +16,7 @@ from tfmrc.predictors.hugging_face.folder import load_hugging_face
 
 KINDS = (
     "Bert", "DistilBert", "Electra", "Roberta", "XLMRoberta", "Camembert", "MPNet", "Albert",
-    "DebertaV2", "ModernBert", "MmBert",
+    "DebertaV2", "ModernBert", "MmBert", "MobileBert",
 )  # fmt: skip
 PASSAGES = [
     "The owl's mill was built in 1,802 on the hill of Müllberg, 1,111 m high. 水车在山上。",

@@ -16,7 +16,7 @@ from tfmrc.utils import keras_private
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class BackboneEncoder(Layer):
-    """Encodes windows of subwords with a backbone of KerasHub, or with ModernBERT.
+    """Encodes windows of subwords with a backbone of KerasHub, or of tfmrc.
 
     `states = mix of (e, h_1, ..., h_L)`, where `e` are the embeddings, `h_j` is the output of
     transformer layer j, and the mix is `h_L` or `gamma * sum_j softmax(w)_j h_j` with learned `w`
@@ -35,7 +35,7 @@ class BackboneEncoder(Layer):
     Args:
         family: str. A key of `tfmrc.encoders.hugging_face.families.FAMILIES`.
         backbone: dict. Sizes of the backbone, as in the constructor of KerasHub's class or
-            `tfmrc.encoders.modern_bert.ModernBertBackbone`.
+            one of `tfmrc.encoders.keras_hub_backbone.OWN`.
         pad_id: int. Id of padding. Default: 0.
         pooling: str. Vector of a word: that of its "first" subword, or the "mean" of all. Default:
             "first".
@@ -235,7 +235,7 @@ class BackboneEncoder(Layer):
         dropout = self.backbone.embeddings_dropout
         generators = keras_private.seed_generators(dropout) if training else []
         with hub.given_seeds(generators, hub.draw_seeds(generators)):
-            x, extra = hub.embed(self.backbone, ids, segments, training and embeddings_tuned)
+            x, extra = hub.embed(self.backbone, ids, segments, mask, training and embeddings_tuned)
         if not embeddings_tuned:
             x = ops.stop_gradient(x)
             extra = {name: ops.stop_gradient(value) for name, value in extra.items()}

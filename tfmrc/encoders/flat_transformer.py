@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 import keras
 from keras import ops
 
-from tfmrc.encoders.modern_bert import ModernBertLayer
 from tfmrc.encoders.subword_rows import Subwords
+from tfmrc.layers.base import Layer
 from tfmrc.ops import normalization
 from tfmrc.ops.attention import attend
 from tfmrc.ops.dropout import drop
@@ -24,11 +24,11 @@ KerasHubLayer: TypeAlias = Any
 
 
 def supports(layer: KerasHubLayer) -> bool:
-    """Returns True for the layers of BERT and ModernBERT; DeBERTa's attention has another form.
+    """Returns True for the layers of BERT's kind; DeBERTa's attention has another form.
 
     Layers that were quantized have integers as kernels, which only they can compute with.
     """
-    if isinstance(layer, ModernBertLayer):
+    if isinstance(layer, Layer):
         return True
     attention = getattr(layer, "_self_attention_layer", None)
     if not isinstance(attention, keras.layers.MultiHeadAttention) or layer.normalize_first:
@@ -42,7 +42,7 @@ def transformer_layer(
     """Computes a layer of a backbone of BERT's kind.
 
     Args:
-        layer: `keras_hub.layers.TransformerEncoder` or `ModernBertLayer`.
+        layer: `keras_hub.layers.TransformerEncoder`, `ModernBertLayer` or `MobileBertLayer`.
         x: `[N, d]`, rows of subwords.
         bias: `[R, 1, 1, P]`, the result of `tfmrc.ops.masking.mask_bias`.
         subwords: `tfmrc.encoders.subword_rows.AllSubwords` or `RealSubwords`. The places of the
@@ -52,7 +52,7 @@ def transformer_layer(
     Returns:
         `[N, d]`.
     """
-    if isinstance(layer, ModernBertLayer):
+    if isinstance(layer, Layer):
         return layer(x, bias=bias, subwords=subwords, training=training)
     update = self_attention(layer._self_attention_layer, x, bias, subwords, training)
     update = _drop(layer._self_attention_dropout, update, training)

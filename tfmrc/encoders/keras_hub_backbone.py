@@ -10,7 +10,9 @@ from keras import ops
 
 from tfmrc.encoders.flat_transformer import layer_norm
 from tfmrc.encoders.hugging_face.families import FAMILIES, family_of_backbone
-from tfmrc.encoders.modern_bert import ModernBertBackbone, ModernBertLayer
+from tfmrc.encoders.mobile_bert import MobileBertBackbone
+from tfmrc.encoders.modern_bert import ModernBertBackbone
+from tfmrc.layers.base import Layer
 from tfmrc.layers.regularization.dropout import replica_seed
 from tfmrc.ops.gelu import exact_gelu
 from tfmrc.ops.typing import Tensor
@@ -20,6 +22,10 @@ from tfmrc.utils.optional import optional_import
 # The classes of KerasHub, an optional package without types: `keras_hub.models.Backbone`, whose
 # parts `keras_hub.layers.TransformerEncoder` and so on have private names.
 Backbone: TypeAlias = Any
+
+
+# Backbones that KerasHub lacks.
+OWN = {"modern_bert": ModernBertBackbone, "mobile_bert": MobileBertBackbone}
 
 
 def import_keras_hub() -> Any:
@@ -35,8 +41,8 @@ def import_keras_hub() -> Any:
 
 def build_backbone(family: str, config: dict[str, Any], dtype: Any = None) -> Backbone:
     """Builds a backbone of the given sizes, with random weights."""
-    if family == "modern_bert":  # which KerasHub lacks
-        return ModernBertBackbone(**config, dtype=dtype)
+    if family in OWN:
+        return OWN[family](**config, dtype=dtype)
     return getattr(import_keras_hub().models, FAMILIES[family].backbone)(**config, dtype=dtype)
 
 
@@ -47,14 +53,15 @@ def sizes_of(backbone: Backbone) -> dict[str, Any]:
 
 
 def embed(
-    backbone: Backbone, ids: Tensor, segment_ids: Tensor | None, training: bool
+    backbone: Backbone, ids: Tensor, segment_ids: Tensor | None, mask: Tensor, training: bool
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """Computes the input of the first transformer layer.
 
     Args:
-        backbone: KerasHub backbone, or `ModernBertBackbone`.
+        backbone: KerasHub backbone, or one of `OWN`.
         ids: int `[N, P]`.
         segment_ids: int `[N, P]`; None for zeros.
+        mask: boolean `[N, P]`, False at padding.
         training: bool. Whether to apply dropout.
 
     Returns:
@@ -62,10 +69,12 @@ def embed(
     """
     if isinstance(backbone, ModernBertBackbone):
         return backbone.embed(ids, training), {}
+    segments = ops.zeros_like(ids) if segment_ids is None else segment_ids
+    if isinstance(backbone, MobileBertBackbone):
+        return backbone.embed(ids, segments, mask, training), {}
     family = family_of_backbone(type(backbone).__name__)
     if FAMILIES[family].segments:
         tokens = backbone.token_embedding(ids)  # [N, P, embedding_dim]
-        segments = ops.zeros_like(ids) if segment_ids is None else segment_ids
         x = backbone.embeddings_add(
             (tokens, backbone.position_embedding(tokens), backbone.segment_embedding(segments))
         )
@@ -118,7 +127,7 @@ def set_activation(backbone: Backbone, activation: str) -> None:
     function = keras.activations.get(_ACTIVATIONS[activation])
     for layer in transformer_layers(backbone):
         layer.activation = function
-        if not isinstance(layer, ModernBertLayer):
+        if not isinstance(layer, Layer):
             layer._feedforward_intermediate_dense.activation = function
 
 

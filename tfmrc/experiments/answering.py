@@ -35,19 +35,26 @@ class Predicts(Protocol):
         """Returns a result per example, in their order."""
 
 
-def prediction_of(example_id: str, result: "Result", task: str) -> Prediction:
+def prediction_of(
+    example_id: str, result: "Result", task: str, are_evidence: bool = False
+) -> Prediction:
     """Converts a predictor's result to a line of a prediction file.
 
     Args:
         example_id: str. The example's id.
         result: `tfmrc.predictors.Result`.
         task: str. Name of the task.
+        are_evidence: bool. Whether the result is the first of all spans of evidence, whose places
+            are then `spans` of the scores. Default: False.
     """
     scores = dict(result.to_json())
     text = scores.pop("text")
     scores.pop("alternatives", None)
     words = tuple(scores.pop("words", ()))
     alternatives = tuple(other.text for other in result.alternatives)
+    if are_evidence:
+        found = (result, *result.alternatives)
+        scores["spans"] = [[one.passage, one.start, one.end] for one in found if one.start >= 0]
     return Prediction(example_id, text, task, scores, words, alternatives)
 
 
@@ -137,7 +144,10 @@ def predictions_of(
         window: int or None. See `write_answers`. Default: 2,048.
     """
     total = len(examples) if isinstance(examples, Sized) else 0
+    from tfmrc.predictors.options import EvidenceOptions
+
     progress, done = Progress(f"predicting ({task})", total, "examples"), 0
+    are_evidence = getattr(predictor, "options_class", None) is EvidenceOptions
     size = batch_size
     windows = batches_of(examples, lambda: size)
     for records in windows:
@@ -153,7 +163,7 @@ def predictions_of(
             progress.update(done)
         for record in records:
             if isinstance(record, Example):
-                yield prediction_of(record.id, results[id(record)], task)
+                yield prediction_of(record.id, results[id(record)], task, are_evidence)
             else:
                 yield Prediction(record.id, "", task, error=str(record))
         if window and time.monotonic() - begin < SECONDS:

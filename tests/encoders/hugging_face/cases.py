@@ -18,6 +18,10 @@ _SIZES = {
 CONFIGS = {
     "bert": {"model_type": "bert", **_SIZES, "type_vocab_size": 2},
     "electra": {"model_type": "electra", **_SIZES, "type_vocab_size": 2, "embedding_size": 4},
+    "mobilebert": {
+        "model_type": "mobilebert", **_SIZES, "type_vocab_size": 2, "embedding_size": 4,
+        "intra_bottleneck_size": 4, "num_feedforward_networks": 2, "hidden_act": "relu",
+    },
     "distilbert": {
         "model_type": "distilbert", "vocab_size": 30, "n_layers": 2, "n_heads": 2, "dim": 8,
         "hidden_dim": 12, "dropout": 0.0, "max_position_embeddings": 10, "pad_token_id": 1,

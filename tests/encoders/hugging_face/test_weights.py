@@ -87,7 +87,7 @@ def test_missing_and_unknown_weights_are_refused():
 def test_scores_of_transformers(tmp_path):
     """States of each kind, with its head, on sequences up to 500 subwords."""
     kinds = ("Bert", "DistilBert", "Electra", "Roberta", "XLMRoberta", "Camembert", "MPNet",
-             "Albert", "DebertaV2")  # fmt: skip
+             "Albert", "DebertaV2", "MobileBert")  # fmt: skip
     cases.make_readers(tmp_path, real_strings(300), *kinds)
     program = cases.PROGRAM
     generator = np.random.default_rng(0)

@@ -29,6 +29,13 @@ KINDS = {
     "Bert": SIZES,
     "DistilBert": {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 48},
     "Electra": {"embedding_size": 16, **SIZES},
+    "MobileBert": {
+        **SIZES,
+        "embedding_size": 16,
+        "intra_bottleneck_size": 16,
+        "hidden_act": "relu",
+        "num_feedforward_networks": 2,
+    },
     "Roberta": {**SIZES, **POSITIONS, "layer_norm_eps": 1e-5},
     "XLMRoberta": {**SIZES, **POSITIONS},
     "Camembert": {**SIZES, **POSITIONS, "layer_norm_eps": 1e-5},
@@ -48,7 +55,7 @@ def tokenizer_of(kind, folder, texts, charsmap):
 
     folder = folder / "vocabulary"
     folder.mkdir(parents=True, exist_ok=True)
-    if kind in ("Bert", "DistilBert", "Electra"):
+    if kind in ("Bert", "DistilBert", "Electra", "MobileBert"):
         trained = tokenizers.BertWordPieceTokenizer(lowercase=True)
         trained.train_from_iterator(texts, vocab_size=900, special_tokens=WORD_PIECES)
         trained.save_model(str(folder))
@@ -120,6 +127,8 @@ def make(folder, texts, charsmap, *kinds):
             deviation = {"qa_outputs": 2.0, "classifier": 0.5}.get(name.split(".")[0], others)
             scale = "norm" in name.lower() and name.endswith("weight")
             torch.nn.init.normal_(parameter, mean=float(scale), std=deviation)
+        if kind == "MobileBert":  # whose last subword sees the vector of its padding
+            model.mobilebert.embeddings.word_embeddings.weight.data[0] = 0.0
         model.save_pretrained(target)
         tokenizer.save_pretrained(target)
 
@@ -128,7 +137,7 @@ def scores(folder, source, target, kind="QuestionAnswering"):
     model = getattr(transformers, f"AutoModelFor{kind}").from_pretrained(folder).eval()
     with np.load(source) as archive:
         batch = {name: torch.tensor(archive[name]).long() for name in archive.files}
-    if model.config.model_type not in ("bert", "electra", "albert"):
+    if model.config.model_type not in ("bert", "electra", "albert", "mobilebert"):
         del batch["token_type_ids"]
     with torch.no_grad():
         result = model(**batch)

@@ -34,6 +34,10 @@ _SIZES = {
         "num_inner_repetitions": "inner_group_num",
     },
     "deberta_v3": _TRANSFORMER | {"bucket_size": "position_buckets"},
+    "mobile_bert": _TRANSFORMER | _SEGMENTS | {
+        "bottleneck_dim": "intra_bottleneck_size", "embedding_dim": "embedding_size",
+        "num_feedforward": "num_feedforward_networks",
+    },
     "modern_bert": _TRANSFORMER | {
         "dropout": "mlp_dropout", "global_every": "global_attn_every_n_layers",
         "local_attention": "local_attention", "global_base": "global_rope_theta",
@@ -49,6 +53,10 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     },
     "albert": {"hidden_dropout_prob": 0.0, "hidden_act": "gelu_new"},
     "deberta_v3": {"layer_norm_eps": 1e-7},
+    "mobile_bert": {
+        "hidden_dropout_prob": 0.0, "hidden_act": "relu", "intra_bottleneck_size": 128,
+        "num_feedforward_networks": 4,
+    },
     "modern_bert": {
         "max_position_embeddings": 8192, "mlp_dropout": 0.0, "local_attention": 128,
         "norm_bias": False, "norm_eps": 1e-5, "hidden_activation": "gelu",
@@ -58,6 +66,10 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 _REQUIRED: dict[str, dict[str, Any]] = {
     "": {"position_embedding_type": "absolute", "is_decoder": False, "add_cross_attention": False},
     "mpnet": {"relative_attention_num_buckets": 32},
+    "mobile_bert": {
+        "trigram_input": True, "use_bottleneck": True, "use_bottleneck_attention": False,
+        "key_query_shared_bottleneck": True, "normalization_type": "no_norm",
+    },
     "deberta_v3": {
         "relative_attention": True, "position_biased_input": False, "share_att_key": True,
         "norm_rel_ebd": "layer_norm", "pos_att_type": ["p2c", "c2p"], "type_vocab_size": 0,
@@ -228,7 +240,9 @@ def config_of_encoder(layer: BackboneEncoder) -> dict[str, Any]:
 
 
 # KerasHub's, where an encoder states none.
-_DEFAULT_ACTIVATION = {family: "gelu_new" for family in ("bert", "electra", "albert")}
+_DEFAULT_ACTIVATION = {
+    **dict.fromkeys(("bert", "electra", "albert"), "gelu_new"), "mobile_bert": "relu",
+}  # fmt: skip
 _DEFAULT_EPSILON = {
     **dict.fromkeys(OF_ROBERTA, 1e-5), "deberta_v3": 1e-7, "modern_bert": 1e-5,
 }  # fmt: skip

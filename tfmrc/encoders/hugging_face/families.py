@@ -8,7 +8,7 @@ class Family(NamedTuple):
 
     Attributes:
         keras_hub: str. Begin of the names of KerasHub's classes, such as `BertBackbone`; for
-            ModernBERT of the class here.
+            ModernBERT and MobileBERT of the classes here.
         transformers: str. Begin of the names of transformers' classes, such as `BertModel`.
         model_type: str. `model_type` in `config.json` of Hugging Face.
         prefix: str. Begin of the names of weights there, such as `bert` of `bert.pooler`.
@@ -50,6 +50,7 @@ FAMILIES = {
     "electra": Family(
         "Electra", "Electra", "electra", "electra", *_BERT, vocabulary_argument="vocab_size"
     ),
+    "mobile_bert": Family("MobileBert", "MobileBert", "mobilebert", "mobilebert", *_BERT),
     "roberta": Family("Roberta", "Roberta", "roberta", "roberta", "byte_pairs", *_ROBERTA),
     "xlm_roberta": Family(
         "XLMRoberta", "XLMRoberta", "xlm-roberta", "roberta", "unigram", *_ROBERTA

@@ -62,8 +62,8 @@ def encoder_weights(backbone: Backbone, family: str) -> list[Weight]:
         backbone: KerasHub backbone.
         family: str. A key of `tfmrc.encoders.hugging_face.families.FAMILIES`.
     """
-    if family == "modern_bert":
-        return [*_modern_bert(backbone)]
+    if family in _OWN:
+        return [*_OWN[family](backbone)]
     return [*_embeddings(backbone, family), *_layers(backbone, family)]
 
 
@@ -181,6 +181,34 @@ def _modern_bert(backbone: Backbone) -> Iterator[Weight]:
         }.items():
             yield from dense_weights(f"{begin}.{name}", dense)
     yield from norm_weights("final_norm", backbone.final_norm)
+
+
+def _mobile_bert(backbone: Backbone) -> Iterator[Weight]:
+    for name, kind in {"word": "token", "position": "position", "token_type": "segment"}.items():
+        rows = getattr(backbone, f"{kind}_embedding").embeddings
+        yield Weight(f"embeddings.{name}_embeddings.weight", rows)
+    yield from dense_weights("embeddings.embedding_transformation", backbone.embeddings_projection)
+    yield from norm_weights("embeddings.LayerNorm", backbone.embeddings_layer_norm)
+    for number, layer in enumerate(backbone.transformer_layers):
+        names = {
+            "input": ("bottleneck.input.dense", "bottleneck.input.LayerNorm"),
+            "shared": ("bottleneck.attention.dense", "bottleneck.attention.LayerNorm"),
+            **{part: (f"attention.self.{part}", "") for part in ("query", "key", "value")},
+            "attention_output": ("attention.output.dense", "attention.output.LayerNorm"),
+            "output": ("output.bottleneck.dense", "output.bottleneck.LayerNorm"),
+        }
+        for index in range(layer.num_feedforward):
+            begin = f"ffn.{index}." if index < layer.num_feedforward - 1 else ""
+            names[f"inner_{index}"] = (f"{begin}intermediate.dense", "")
+            names[f"outer_{index}"] = (f"{begin}output.dense", f"{begin}output.LayerNorm")
+        for part, (dense, norm) in names.items():
+            yield from dense_weights(f"encoder.layer.{number}.{dense}", layer.dense[part])
+            if norm:
+                yield from norm_weights(f"encoder.layer.{number}.{norm}", layer.norms[part])
+
+
+# Backbones with names of their own.
+_OWN = {"modern_bert": _modern_bert, "mobile_bert": _mobile_bert}
 
 
 def assign_weights(layer: BackboneEncoder, arrays: Mapping[str, np.ndarray]) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfmrc.data.example import Example
+from tfmrc.data.example import Example, Span
 from tfmrc.data.formats.detect import read_file
 from tfmrc.data.formats.json_stream import json_shape
 from tfmrc.data.formats.msmarco import NO_ANSWER
@@ -26,6 +26,8 @@ class Reference:
             Default: None.
         relevance: tuple of bool or None. One truth value per passage. None if unknown.
             Default: None.
+        passages: tuple of str. The passages, if spans are known. Default: ().
+        spans: tuple of `Span`. The spans of the passages that are right. Default: ().
     """
 
     id: str
@@ -34,6 +36,8 @@ class Reference:
     query_type: str = ""
     answerable: bool | None = None
     relevance: tuple[bool, ...] | None = None
+    passages: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
 
     @classmethod
     def of(cls, example: Example, style: str | None = None) -> "Reference":
@@ -46,6 +50,8 @@ class Reference:
             example.query_type or "",
             example.answerable,
             example.relevance,
+            example.passages,
+            example.spans,
         )
 
 

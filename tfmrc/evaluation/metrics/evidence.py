@@ -4,10 +4,24 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, Protocol
 
-from tfmrc.data.example import Example, Span
+from tfmrc.data.example import Span
 from tfmrc.data.transforms.sentences import words
 from tfmrc.data.transforms.with_sentences import sentence_spans
+from tfmrc.evaluation.metrics.registry import Submission, register_metric
 from tfmrc.evaluation.metrics.score import Scores, mean_score
+
+
+class Labelled(Protocol):
+    """Passages with the spans that are right: `tfmrc.data.Example` or a `Reference`."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def passages(self) -> tuple[str, ...]: ...
+
+    @property
+    def spans(self) -> tuple[Span, ...]: ...
 
 
 class Located(Protocol):
@@ -24,7 +38,7 @@ class Located(Protocol):
 
 
 def score_evidence(
-    predictions: Mapping[str, Iterable[Located]], examples: Iterable[Example]
+    predictions: Mapping[str, Iterable[Located]], examples: Iterable[Labelled]
 ) -> Scores:
     """Computes F1 of the words, the sentences and the spans that were found, of each question.
 
@@ -34,7 +48,8 @@ def score_evidence(
     Args:
         predictions: dict. The spans of each question by the example's id; those with a negative
             start, which stand for none, are left out.
-        examples: iterable of `Example`. The questions with the `spans` that are right.
+        examples: iterable of `tfmrc.data.Example` or `tfmrc.evaluation.Reference`. The questions
+            with the `spans` that are right.
 
     Returns:
         `Scores` with the means `word_f1`, `sentence_f1` and `span_f1`.
@@ -44,7 +59,7 @@ def score_evidence(
 
     Example:
 
-    >>> from tfmrc.data import Span
+    >>> from tfmrc.data import Example, Span
     >>> spans = (Span(0, 0, 12), Span(0, 26, 39))
     >>> passage = "An owl flew. It was late. A cat looked."
     >>> example = Example("q", "What happened?", (passage,), spans=spans)
@@ -74,6 +89,13 @@ def score_evidence(
         for name, label in labels.items()
     )
     return Scores("evidence", rows)
+
+
+@register_metric("evidence", lambda submission: submission.scores("spans", submission.references))
+def _evidence(submission: Submission) -> Scores:
+    found = submission.scores("spans", submission.references)
+    spans = {key: [Span(*place) for place in places] for key, places in found.items()}
+    return score_evidence(spans, submission.references.values())
 
 
 def _f1(ours: Iterable[Span], right: Iterable[Span]) -> float:

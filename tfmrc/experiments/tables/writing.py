@@ -62,6 +62,7 @@ def row_of(
             "passage": passage,
             "start": start if start >= 0 else None,
             "end": start + len(answer) if start >= 0 else None,
+            **({"spans": scores["spans"]} if "spans" in scores else {}),
             **place,
         }
     replaced = (_TAKEN | row.keys()) - ({"passage"} if asks else {"passage", "question"})

@@ -69,12 +69,12 @@ def load_hugging_face(
 
     The kinds are `BertForQuestionAnswering`, `DistilBertFor...`, `ElectraFor...`,
     `RobertaFor...`, `XLMRobertaFor...`, `CamembertFor...`, `MPNetFor...`, `DebertaV2For...`,
-    `AlbertFor...` and `ModernBertFor...`; and `BertForTokenClassification` and so on, with one or
-    two labels, as an evidence reader. Of two labels the second one is evidence, unless only the
-    first one has a name such as "supported". Ids, offsets and scores are those of transformers with
-    the components in `tokenizer.json`; only the space that ModernBERT's offsets begin with is not
-    part of an answer. No code of the folder is run. A folder with another arithmetic or tokenizer
-    than the supported ones is refused.
+    `AlbertFor...`, `MobileBertFor...` and `ModernBertFor...`; and `BertForTokenClassification` and
+    so on, with one or two labels, as an evidence reader. Of two labels the second one is evidence,
+    unless only the first one has a name such as "supported". Ids, offsets and scores are those of
+    transformers with the components in `tokenizer.json`; only the space that ModernBERT's offsets
+    begin with is not part of an answer. No code of the folder is run. A folder with another
+    arithmetic or tokenizer than the supported ones is refused.
 
     Args:
         folder: str or path. A folder with `config.json`, `model.safetensors` and the tokenizer's

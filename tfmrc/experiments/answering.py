@@ -47,12 +47,14 @@ def prediction_of(
         are_evidence: bool. Whether the result is the first of all spans of evidence, whose places
             are then `spans` of the scores. Default: False.
     """
+    from tfmrc.predictors.spans.span_answer import SpanAnswer
+
     scores = dict(result.to_json())
     text = scores.pop("text")
     scores.pop("alternatives", None)
     words = tuple(scores.pop("words", ()))
     alternatives = tuple(other.text for other in result.alternatives)
-    if are_evidence:
+    if are_evidence and isinstance(result, SpanAnswer):
         found = (result, *result.alternatives)
         scores["spans"] = [[one.passage, one.start, one.end] for one in found if one.start >= 0]
     return Prediction(example_id, text, task, scores, words, alternatives)

@@ -5,19 +5,21 @@
 #       -v "$PWD/savedmodels:/models:ro" tfmrc
 #
 # The models are read from /models, as TensorFlow Serving's container does.
-FROM python:3.12-slim AS build
+FROM python:3.12-slim AS wheel
 WORKDIR /build
+COPY . .
+RUN pip wheel --no-cache-dir --no-deps --wheel-dir /dist .
+
+FROM python:3.12-slim AS environment
 RUN python -m venv /opt/tfmrc
 COPY requirements.lock ./
 # The exact versions, checked by their hashes.
 RUN /opt/tfmrc/bin/pip install --no-cache-dir --no-deps --require-hashes -r requirements.lock
-COPY setup.py pyproject.toml README.md LICENSE ./
-COPY tfmrc ./tfmrc
-COPY recipes ./recipes
-RUN /opt/tfmrc/bin/pip install --no-cache-dir --no-deps .
+COPY --from=wheel /dist /dist
+RUN /opt/tfmrc/bin/pip install --no-cache-dir --no-deps /dist/*.whl
 
 FROM python:3.12-slim
-COPY --from=build /opt/tfmrc /opt/tfmrc
+COPY --from=environment /opt/tfmrc /opt/tfmrc
 RUN useradd --system --uid 10001 tfmrc
 USER 10001
 ENV PATH=/opt/tfmrc/bin:$PATH TF_CPP_MIN_LOG_LEVEL=3

@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export MALLOC_ARENA_MAX ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help environment environment-dev demo demo-long demo-masque test coverage slow fuzz attacks mutants lint format docs tables lock audit clean
+.PHONY: help environment environment-dev demo demo-long demo-masque test coverage slow fuzz attacks mutants lint format docs package tables lock audit clean
 
 help:
 	@echo "make demo         the ready models answer and ask; a reader is fine-tuned, scored, served"
@@ -32,6 +32,7 @@ help:
 	@echo "make lint         ruff, mypy and the arrows between the rooms"
 	@echo "make format       format the code with ruff"
 	@echo "make docs         build the site: docs/_build/html"
+	@echo "make package      build wheel and source distribution, and check them: dist"
 	@echo "make tables       write the tables of results"
 	@echo "make lock         renew requirements*.lock after a change in setup.py"
 	@echo "make audit        known vulnerabilities of the locked versions, licences of what is installed"
@@ -113,6 +114,12 @@ docs: environment-dev
 	$(PY) -m pip install -qq --require-hashes --no-deps -r requirements-docs.lock
 	$(PY) -m sphinx -qW --keep-going -c docs . docs/_build/html
 
+package:
+	python3 -m venv .venv-package
+	.venv-package/bin/pip install --quiet build==1.6.1 twine==7.0.0
+	rm -rf dist && .venv-package/bin/python -m build
+	.venv-package/bin/twine check --strict dist/*
+
 tables: environment-dev
 	$(PY) tools/tables.py
 
@@ -126,5 +133,5 @@ audit: environment
 	.venv-audit/bin/pip-audit --strict --disable-pip --no-deps -r requirements.lock
 
 clean:
-	rm -rf .venv .venv-audit .venv-mutants .mutants .venv.lock build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage docs/_build docs/reference/api
+	rm -rf .venv .venv-audit .venv-mutants .venv-package .mutants .venv.lock build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage docs/_build docs/reference/api
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

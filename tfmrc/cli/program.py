@@ -19,6 +19,7 @@ from tfmrc.cli import (
     ask,
     calibrate,
     compare,
+    doctor,
     evaluate,
     export,
     index,
@@ -53,9 +54,10 @@ COMMANDS: dict[str, list[tuple[ModuleType, str]]] = {
         (serve, "FOLDER"),
         (mcp, "MODEL"),
         (verify, "FOLDER"),
+        (doctor, ""),
     ],
 }
-WITHOUT_TENSORFLOW = (score, compare, index)
+WITHOUT_TENSORFLOW = (score, compare, index, doctor)
 
 ABOUT = "Machine reading with Keras: train a model, score it, export it, ask it.\n"
 WORDS = """

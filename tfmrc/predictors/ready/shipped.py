@@ -35,6 +35,11 @@ def model_folder(name: str | PathLike[str]) -> Path:
     return ready_folder(str(name)) if name in NAMES else user_path(name)
 
 
+def cache_folder() -> Path:
+    """Returns the folder of written ready models, which may not exist yet."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "tfmrc")
+
+
 def ready_folder(name: str = READY) -> Path:
     """Returns a ready model as the folder of a saved predictor, which the first call writes.
 
@@ -48,9 +53,8 @@ def ready_folder(name: str = READY) -> Path:
     import tfmrc
     from tfmrc.storage.parts import is_saved_predictor
 
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "tfmrc")
     small = b"".join(path.read_bytes() for path in sorted((FILES / name).rglob("*.json")))
-    folder = cache / f"{tfmrc.__version__}-{sha256(small).hexdigest()[:12]}" / name
+    folder = cache_folder() / f"{tfmrc.__version__}-{sha256(small).hexdigest()[:12]}" / name
     if not is_saved_predictor(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_name(f".making-{name}.lock")):

@@ -46,6 +46,9 @@ DOCUMENTS = ["charset-normalizer>=3.4", "pypdfium2>=5", "python-docx>=1.2", "sel
 LANCEDB = ["lancedb>=0.40"]
 # `tfmrc mcp`: documents as tools of an assistant.
 MCP = ["mcp>=2.3"]
+# Readers computed by OpenVINO on CPUs; and what writes its files in int8, needed for that alone.
+OPENVINO = ["openvino>=2026.1"]
+INT8 = [*OPENVINO, "nncf>=3.1"]
 # `tfmrc serve` and the clients.
 SERVE = [
     "grpcio>=1.70",
@@ -70,6 +73,7 @@ TEST = [
     *DOCUMENTS,
     *LANCEDB,
     *MCP,
+    *OPENVINO,
     *SPACY,
     *ENCODERS,
     *EXCEL,
@@ -131,7 +135,9 @@ setup(
         "encoders": ENCODERS,
         "excel": EXCEL,
         "haystack": HAYSTACK,
+        "int8": INT8,
         "mlflow": MLFLOW,
+        "openvino": OPENVINO,
         "parquet": PARQUET,
         "ray": RAY,
         "serve": SERVE,

@@ -7,7 +7,9 @@ PyTorch, onnx and onnxruntime. All sides read the same questions in contexts of 
 words (paragraphs of SQuAD, joined), one question at a time and 16 at once, on one and on two cores
 (`taskset`). Each side runs in a process of its own; the sides take turns, `--rounds` times. ONNX
 Runtime runs the exported model within transformers' pipeline, in float32 and with dynamic int8
-weights; tfmrc in float32 and with all weights and products in bfloat16.
+weights; tfmrc in float32 and with all weights and products in bfloat16, and on OpenVINO in float32
+and int8, which needs NNCF here or in the Python of TFMRC_NNCF_PYTHON. In under ten minutes:
+`--rounds 1 --repeats 3 --cores 2`.
 """
 
 import argparse
@@ -44,7 +46,17 @@ tf.config.threading.set_inter_op_parallelism_threads(settings["cores"])
 import tfmrc
 from tfmrc.predictors import load_hugging_face
 reader = load_hugging_face(settings["reader"], dtype=DTYPE)
+RUNTIME
 measure(tfmrc.pipeline("question-answering", reader))
+"""
+OPENVINO = 'reader.runtime = "openvino"'
+INT8 = """
+from pathlib import Path
+from tfmrc.predictors.openvino import FOLDER, NETWORK, Network
+export = Path(settings["openvino"])
+if not export.exists():
+    reader.export(export, openvino=True, int8=settings["int8"])
+reader.runtime, reader._network = "openvino", Network(export / FOLDER / NETWORK)
 """
 TRANSFORMERS = """
 import torch
@@ -84,8 +96,10 @@ answerer.model.forward = forward
 """
 PIPELINE = "measure(answerer)"
 SIDES = {
-    "tfmrc": COMMON + OURS.replace("DTYPE", "None"),
-    "tfmrc bfloat16": COMMON + OURS.replace("DTYPE", "'bfloat16'"),
+    "tfmrc": COMMON + OURS.replace("DTYPE", "None").replace("RUNTIME", ""),
+    "tfmrc bfloat16": COMMON + OURS.replace("DTYPE", "'bfloat16'").replace("RUNTIME", ""),
+    "tfmrc OpenVINO": COMMON + OURS.replace("DTYPE", "None").replace("RUNTIME", OPENVINO),
+    "tfmrc OpenVINO int8": COMMON + OURS.replace("DTYPE", "None").replace("RUNTIME", INT8),
     "transformers": COMMON + TRANSFORMERS + PIPELINE,
     "ONNX Runtime": COMMON + TRANSFORMERS + ONNX.replace("SUFFIX", "''") + PIPELINE,
     "ONNX Runtime int8": COMMON + TRANSFORMERS + ONNX.replace("SUFFIX", "'.int8'") + PIPELINE,
@@ -115,6 +129,14 @@ def cells(path: Path) -> list[tuple[int, int, list[dict[str, str]]]]:
         for count in WORDS
         for batch in BATCHES
     ]
+
+
+def for_int8(path: Path) -> list[dict[str, object]]:
+    """Returns 300 questions with their paragraphs, which calibrate int8."""
+    articles = json.loads(path.read_text(encoding="utf-8"))["data"]
+    paragraphs = [p for article in articles for p in article["paragraphs"] if p["qas"]]
+    chosen = paragraphs[:: max(1, len(paragraphs) // 300)][:300]
+    return [{"question": p["qas"][0]["question"], "passages": [p["context"]]} for p in chosen]
 
 
 def main() -> None:
@@ -147,6 +169,8 @@ def main() -> None:
                     settings = {
                         "reader": str(arguments.reader if is_ours(side) else reader),
                         "onnx": str(Path(folder, "reader.onnx")),
+                        "openvino": str(Path(folder, "export", "1")),
+                        "int8": for_int8(arguments.squad),
                         "cores": cores,
                         "repeats": arguments.repeats,
                         "clock": "process_time" if arguments.cpu_time else "perf_counter",

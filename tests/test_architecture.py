@@ -197,7 +197,7 @@ def test_setup_requirements_are_locked_and_explained() -> None:
     lock = "".join(path.read_text(encoding="utf-8") for path in locks)
     explained = (ROOT / "docs/reference/dependencies.md").read_text(encoding="utf-8").lower()
     # Not in the lock file: tested in environments of their own.
-    extras = {"haystack-ai", "mlflow-skinny", "ray"}
+    extras = {"haystack-ai", "mlflow-skinny", "nncf", "ray"}
     assert len(names) > 15
     for name in names:
         assert f"`{name}`" in explained, f"dependencies.md does not say why {name} is there"

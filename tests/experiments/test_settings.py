@@ -197,3 +197,10 @@ def test_a_changed_setting_differs_in_what_it_affects(file, setting, kind):
 def test_a_test_file_that_is_validated_on_belongs_to_the_data(file, split):
     before, after = read_settings(file, split), read_settings(file, split, "sources.0.test=b.json")
     assert before.differences(after, "data") == {"sources.0.test": (None, "b.json")}
+
+
+@pytest.mark.parametrize(("multiplies", "dtype"), [(True, "mixed_bfloat16"), (False, "float32")])
+def test_the_automatic_precision_is_that_of_the_machine(file, monkeypatch, multiplies, dtype):
+    monkeypatch.setattr("tfmrc.ops.portable.multiplies_bfloat16", lambda: multiplies)
+    experiment = read_settings(file, "training.dtype=auto")
+    assert experiment.training.dtype == dtype

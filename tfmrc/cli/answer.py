@@ -18,6 +18,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     asking.add_model(parser, "masque", default="ready")
     parser.add_argument("--question", type=utf8, required=True, help="the question")
     add_shared(asking.add_passage(parser, "append"), "--documents")
+    add_shared(parser, "--runtime")
     parser.add_argument("--style", help="a style of the model; default: the first one")
     parser.add_argument(
         "--html", metavar="FILE", help="write a page that shows the source of each word"
@@ -28,7 +29,7 @@ def run(options: Namespace) -> None:
     if options.documents is not None:
         answer: Any = _from_documents(options)
     else:
-        with asking.loaded(options.model, options.option) as (predictor, search):
+        with asking.loaded(options.model, options.option, options.runtime) as (predictor, search):
             answer = predictor.answer(
                 question=options.question, passages=options.passage, style=options.style, **search
             )
@@ -45,7 +46,7 @@ def _from_documents(options: Namespace) -> Any:
 
     with (
         documents.load(options.documents) as found,
-        asking.loaded(options.model, options.option) as (predictor, search),
+        asking.loaded(options.model, options.option, options.runtime) as (predictor, search),
     ):
         return documents.DocumentCollection(found.store, predictor).answer(
             question=options.question, style=options.style, **search

@@ -42,11 +42,14 @@ def add_passage(parser: ArgumentParser, action: str = "store") -> Any:
 
 
 @contextmanager
-def loaded(model: str, words: Sequence[str]) -> Iterator[tuple[Any, dict[str, Any]]]:
+def loaded(
+    model: str, words: Sequence[str], runtime: Any = "tensorflow"
+) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Yields a predictor, export or client, and its options: those of a run and of `--option`.
 
     TensorFlow optimises no graph meanwhile, which takes longer than one answer without it. Of a
-    reader, which computes no word after another, it makes none.
+    reader, which computes no word after another, it makes none. As converting its network takes
+    longer too, `runtime="auto"` is TensorFlow, except for an export that has OpenVINO's file.
     """
     chosen = options_of(words)
     if "://" in model and not model.startswith("hf://"):
@@ -60,12 +63,15 @@ def loaded(model: str, words: Sequence[str]) -> Iterator[tuple[Any, dict[str, An
 
     from tfmrc.experiments.loaded import open_model
     from tfmrc.models import ExtractiveReader
+    from tfmrc.predictors import Predictor
 
     off = "disable_meta_optimizer"
     before = tf.config.optimizer.get_experimental_options().get(off, False)
     tf.config.optimizer.set_experimental_options({off: True})
     try:
-        opened = open_model(model, chosen, exports=True)
+        opened = open_model(model, chosen, runtime=runtime, exports=True)
+        if runtime == "auto" and isinstance(opened.predictor, Predictor):
+            opened.predictor.runtime = "tensorflow"
         reader = isinstance(getattr(opened.predictor, "model", None), ExtractiveReader)
         tf.config.run_functions_eagerly(reader)
         yield opened.predictor, opened.options

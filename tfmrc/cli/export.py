@@ -21,13 +21,36 @@ def add_arguments(parser: ArgumentParser) -> None:
         "TensorFlow Serving in a container",
     )
     add_shared(parser, "--option")
+    engine = parser.add_argument_group("for OpenVINO, of a reader")
+    engine.add_argument(
+        "--openvino",
+        action="store_true",
+        help="also write OpenVINO's file of the network, which answer and serve then use",
+    )
+    engine.add_argument(
+        "--int8", action="store_true", help="with numbers of 8 bits; needs --input and tfmrc[int8]"
+    )
+    engine.add_argument(
+        "--input",
+        metavar="FILE",
+        help="questions with their passages, as of predict, of which 300 calibrate --int8",
+    )
 
 
 def run(options: Namespace) -> None:
     from tfmrc import experiments
 
     chosen = options_of(options.option)
-    path = experiments.export(options.run, options.to, options=chosen, overwrite=options.overwrite)
+    if options.int8 != (options.input is not None) or options.int8 > options.openvino:
+        raise ValueError("--int8 needs --openvino and --input FILE, and --input needs --int8")
+    path = experiments.export(
+        options.run,
+        options.to,
+        options=chosen,
+        overwrite=options.overwrite,
+        openvino=options.openvino,
+        int8=options.input,
+    )
     if options.serving_config:
         from tfmrc.serving import write_serving_config
 

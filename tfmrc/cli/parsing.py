@@ -60,6 +60,10 @@ OPTION = (
 )
 INDEX = "an index of documents, which `tfmrc index` has made"
 IMPORT = "import a module that registers your own models, formats or metrics; may be repeated"
+RUNTIME = (
+    "what computes the model; auto, the default: OpenVINO, if it is installed, the model is a "
+    "reader, and the CPU one on which it is faster"
+)
 SHARED: dict[str, dict[str, Any]] = {  # the options of several commands
     "--set": dict(**NAMED_VALUES, help="change settings, such as training.epochs=3"),
     "--option": dict(**NAMED_VALUES, help=OPTION),
@@ -67,6 +71,7 @@ SHARED: dict[str, dict[str, Any]] = {  # the options of several commands
     "--variants": dict(nargs="+", metavar="NAME", help="variants of a grid; default: all"),
     "--seeds": dict(nargs="+", type=int, metavar="N", help="seeds of a grid; default: all"),
     "--documents": dict(metavar="FILE", type=os.path.expanduser, help=INDEX),
+    "--runtime": dict(choices=("tensorflow", "openvino", "auto"), default="auto", help=RUNTIME),
     "--import": dict(action="append", default=[], dest="imports", metavar="MODULE", help=IMPORT),
 }
 

@@ -34,7 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "texts on a terminal, JSON lines elsewhere (with --engine ray: full, or else Parquet)",
     )
     add_table_options(parser, "stop, or write its error in place of an answer (the default)")
-    add_shared(parser, "--documents", "--option")
+    add_shared(parser, "--documents", "--option", "--runtime")
     ray = parser.add_argument_group("on several machines, into a folder of Parquet or JSON lines")
     ray.add_argument("--engine", choices=("ray",), help="Ray Data; needs tfmrc[ray]")
     ray.add_argument("--address", help="the cluster, such as auto; default: one on this machine")
@@ -59,6 +59,7 @@ def run(options: Namespace) -> int:
         form=options.format,
         sort=options.sort,
         documents=options.documents,
+        runtime=options.runtime,
         **table_options(options),
     )
     return 1 if errors else 0

@@ -13,7 +13,7 @@ from tfmrc.cli.parsing import add_shared
 def add_arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("folder", help="the folder of the exports NAME/VERSION (savedmodels), or a ready model")
-    add_shared(parser, "--documents")
+    add_shared(parser, "--documents", "--runtime")
     add("--host", default="127.0.0.1", help="address to listen on (127.0.0.1); 0.0.0.0 for all")
     add("--port", type=int, default=8501, help="port of REST (8501); 0 for a free one")
     add("--grpc-port", type=int, default=8500, help="port of gRPC (8500); 0 for a free one")

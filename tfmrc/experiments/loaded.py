@@ -18,6 +18,7 @@ from tfmrc.utils.files import sha256_of
 
 if TYPE_CHECKING:
     from tfmrc.predictors import Predictor
+    from tfmrc.predictors.openvino import Runtime
 
 TFIDF = "tfidf"  # the ranker that is not a folder
 
@@ -34,6 +35,7 @@ class Loaded:
         options: dict. Options of the predictor: those of a run's settings, then those given.
         settings: `Experiment` or None. The settings of a run. Default: None.
         dtype: str or None. The precision of a Hugging Face reader. Default: None.
+        runtime: str. What computes the model, as of `tfmrc.load`. Default: "tensorflow".
         exports: bool. Whether the folder may be an export. Default: False.
         parts: tuple of `Loaded`. The models of an ensemble. Default: ().
     """
@@ -43,6 +45,7 @@ class Loaded:
     options: dict[str, Any]
     settings: Experiment | None = None
     dtype: str | None = None
+    runtime: "Runtime" = "tensorflow"
     exports: bool = False
     parts: tuple["Loaded", ...] = ()
 
@@ -63,7 +66,7 @@ class Loaded:
             return ensemble_predictor(members)
         if self.settings is not None:
             folders.read_json(self.folder / folders.TRAINING, "train")
-        predictor = load(self.folder, dtype=self.dtype)
+        predictor = load(self.folder, dtype=self.dtype, runtime=self.runtime)
         if not self.exports and not isinstance(predictor, Predictor):
             raise ValueError(
                 "Give the folder of a run, a saved predictor or a Hugging Face reader, not of an "
@@ -111,6 +114,7 @@ def open_model(
     options: Mapping[str, Any] | None = None,
     *,
     settings: Experiment | None = None,
+    runtime: "Runtime" = "tensorflow",
     exports: bool = False,
 ) -> Loaded:
     """Opens a run, a saved predictor, a Hugging Face reader or a ready model.
@@ -122,6 +126,7 @@ def open_model(
             `dtype` is the precision of a Hugging Face reader. Default: None.
         settings: `Experiment` or None. Settings of the run in place of those in its folder.
             Default: None.
+        runtime: str. What computes the model, as of `tfmrc.load`. Default: "tensorflow".
         exports: bool. Whether an export is opened, too. Default: False.
 
     Raises:
@@ -138,7 +143,7 @@ def open_model(
     if settings is not None:
         single_run(settings, path)
         given = {**settings.evaluation.options, **given}
-    return Loaded(Path(folder).resolve().name, path, given, settings, dtype, exports)
+    return Loaded(Path(folder).resolve().name, path, given, settings, dtype, runtime, exports)
 
 
 def ensemble_of(models: Sequence[Loaded]) -> Loaded:

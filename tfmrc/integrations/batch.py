@@ -115,4 +115,4 @@ def _loaded(model: str, threads: int | None, options: bytes) -> Loaded:
 
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         tf.config.threading.set_inter_op_parallelism_threads(1)
-    return open_model(model, pickle.loads(options))
+    return open_model(model, pickle.loads(options), runtime="auto")

@@ -61,7 +61,7 @@ class Reader:
             ValueError: If an option does not exist or has a wrong value; an export has none.
         """
         if self._predictor is None:
-            opened = open_model(self.model, self.options, exports=True)
+            opened = open_model(self.model, self.options, runtime="auto", exports=True)
             self._predictor, self._options = opened.predictor, opened.options
 
     @component.output_types(answers=list[ExtractedAnswer])

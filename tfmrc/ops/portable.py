@@ -6,9 +6,11 @@ exported must not contain it, and is therefore traced inside `portable()`.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import keras
 
+CPU_INFO = Path("/proc/cpuinfo")
 _depth = 0
 
 
@@ -40,3 +42,12 @@ def is_portable() -> bool:
 def has_gpu() -> bool:
     """Returns True if the Keras backend has a GPU."""
     return any("gpu" in str(device).lower() for device in keras.distribution.list_devices())
+
+
+def multiplies_bfloat16() -> bool:
+    """Returns True for a CPU that multiplies bfloat16 (AVX-512 BF16 or AMX), without a GPU."""
+    try:
+        words = CPU_INFO.read_text(encoding="ascii", errors="replace").split()
+    except OSError:  # not Linux
+        return False
+    return not {"avx512_bf16", "amx_bf16"}.isdisjoint(words) and not has_gpu()

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -11,7 +12,7 @@ import tensorflow as tf
 
 from tfmrc.data import Example, Span
 from tfmrc.evaluation import CalibrationReport
-from tfmrc.predictors import calibration as calibrations, registry
+from tfmrc.predictors import calibration as calibrations, openvino as engine, registry
 from tfmrc.predictors.exported.inputs import check_names, one_row, status_message, tensors_of
 from tfmrc.predictors.exported.queries import read_result
 from tfmrc.predictors.options import DecodingOptions
@@ -64,6 +65,8 @@ class Predictor(NotPickled, Generic[R]):
         metrics: dict. Measured results of the model, saved and exported with it.
         default_options: dict. Options in place of the defaults of `options_class`, saved with the
             model. Default: {}.
+        runtime: str. What computes the model: "tensorflow", "openvino", or "auto", as
+            of `tfmrc.load`, which sets it. Default: "tensorflow".
         calibration: `tfmrc.predictors.Calibration` or None. Maps the probabilities of answers, in
             every graph; saved and exported with the model, whose further training makes it invalid.
             Default: None.
@@ -115,6 +118,7 @@ class Predictor(NotPickled, Generic[R]):
         self.metrics: dict[str, Any] = {}
         self.default_options: dict[str, Any] = {}
         self.calibration: calibrations.Calibration | None = None
+        self._runtime = "tensorflow"
         self._signatures: dict[Any, dict[str, Any]] = {}
         self._process = this_process()
         self.check_agreement()
@@ -204,7 +208,22 @@ class Predictor(NotPickled, Generic[R]):
         """Returns the inputs of a signature, completed by those that the predictor computes."""
         return inputs
 
+    @property
+    def network(self) -> Any:
+        """What the graphs compute in place of the model; of a reader it can be OpenVINO's."""
+        return self.model
+
     # === The same for every paper ===
+
+    @property
+    def runtime(self) -> str:
+        """What computes the model."""
+        return self._runtime
+
+    @runtime.setter
+    def runtime(self, runtime: engine.Runtime) -> None:
+        engine.check_runtime(runtime, self.model)
+        self._runtime = runtime
 
     def is_trained(self, output: str) -> bool:
         """Returns True if an output of the model had a label in training, or if this is unknown.
@@ -389,7 +408,7 @@ class Predictor(NotPickled, Generic[R]):
         chosen = self.options(**options)
         trained = getattr(self.model, "trained_outputs", None)  # a `fit` may have changed them
         # The graphs have no LoRA.
-        key = chosen, trained, len(self.model.weights), self.calibration
+        key = chosen, trained, len(self.model.weights), self.calibration, self.network
         if key not in self._signatures:
             if self._signatures and trained not in {earlier[1] for earlier in self._signatures}:
                 self._warn_of_untrained()
@@ -571,6 +590,8 @@ class Predictor(NotPickled, Generic[R]):
         *,
         overwrite: bool = False,
         metrics: Mapping[str, Any] | None = None,
+        openvino: bool = False,
+        int8: Iterable[Any] | None = None,
         **options: Any,
     ) -> Path:
         """Writes a SavedModel that takes plain strings; see `tfmrc.storage.export_saved_model`.
@@ -580,20 +601,36 @@ class Predictor(NotPickled, Generic[R]):
             overwrite: bool. Whether a version that exists is replaced. Default: False.
             metrics: dict or None. Measured results for the model card; None for `self.metrics`.
                 Default: None.
+            openvino: bool. Whether OpenVINO's file of a reader's network is written as well, with
+                which `tfmrc.load` and `tfmrc serve` then compute the export. Default: False.
+            int8: iterable or None. Questions as of `predict`, from whose texts the ranges of the
+                file's int8 numbers are taken (300 are enough); None for float32. Default: None.
             **options: Fields of `options_class`; they are fixed in the export.
 
         Returns:
             The version's folder.
 
         Raises:
-            ValueError: If the path does not end in a number, or the graph calls Python.
+            ValueError: If the path does not end in a number, the graph calls Python, or OpenVINO
+                does not compute the model.
+            ImportError: If OpenVINO, or for int8 NNCF, is not installed.
             FileExistsError: If the version exists and `overwrite` is False, or it is not an export.
         """
         check_backend()
+        chosen, more = self.options(**options), None
+        if openvino:
+            engine.check_runtime("openvino", self.model)
+            queries = None
+            if int8 is not None:
+                engine.python_of_nncf()  # an error before anything is computed
+                queries = [Query.of(each, self.task()) for each in int8]
+            reader: Any = self
+            more = partial(engine.write_parts, reader, chosen, queries)
         return export_saved_model(
             self,
             path,
-            self.options(**options),
+            chosen,
+            write_more=more,
             metrics=self.metrics if metrics is None else metrics,
             overwrite=overwrite,
         )

@@ -1,8 +1,6 @@
 """Predictor of evidence readers: all supporting spans of passages."""
 
 from collections.abc import Mapping
-from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import keras
@@ -11,18 +9,14 @@ import tensorflow as tf
 from tfmrc import models, preprocessing
 from tfmrc.models.protocols import ReaderModel
 from tfmrc.predictors import calibration as calibrations
-from tfmrc.predictors.base import Predictor
-from tfmrc.predictors.extractive_reader import TEXTS, read_windows
-from tfmrc.predictors.hugging_face.folder import save_hugging_face
 from tfmrc.predictors.options import EvidenceOptions
 from tfmrc.predictors.spans.evidence import evidence_spans
-from tfmrc.predictors.spans.span_answer import SpanAnswer
+from tfmrc.predictors.spans.window_predictor import WindowPredictor
 from tfmrc.predictors.spans.windows import BEST, span_outputs
-from tfmrc.preprocessing.protocols import ReaderPreprocessor
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class EvidenceReaderPredictor(Predictor[SpanAnswer]):
+class EvidenceReaderPredictor(WindowPredictor):
     """Finds all spans of one or several passages that support the answer to a question.
 
     The result is the most probable span, with all others as its `alternatives`, best first; its
@@ -57,8 +51,6 @@ class EvidenceReaderPredictor(Predictor[SpanAnswer]):
 
     model_class = models.EvidenceReader
     preprocessor_class = preprocessing.EvidenceReaderPreprocessor
-    model_protocol = ReaderModel
-    preprocessor_protocol = ReaderPreprocessor
     options_class = EvidenceOptions
     meanings = {
         "answer": "the most probable span of evidence, as its passage writes it; empty without any",
@@ -68,10 +60,10 @@ class EvidenceReaderPredictor(Predictor[SpanAnswer]):
         "answerable_probability": "the greatest probability of a word or sentence",
     }
 
-    def build_signatures(self, options: EvidenceOptions) -> dict[str, Any]:
-        """Returns `serving_default`, a `tf.function` from strings to a dict of tensors.
-
-        Inputs: `question` string `[B]`, `passages` string `[B, N]`, `""` for a missing one.
+    def find(
+        self, model: ReaderModel, windows: dict[str, tf.Tensor], options: EvidenceOptions
+    ) -> dict[str, tf.Tensor]:
+        """Returns the outputs of `serving_default`.
 
         Outputs, with K the largest number of spans of a question in the batch, at least 1:
 
@@ -84,22 +76,18 @@ class EvidenceReaderPredictor(Predictor[SpanAnswer]):
         - `answerable_probability` float32 `[B]`: the greatest probability of a word or sentence;
           `truncated` bool `[B]`.
         """
-
-        def find(question: tf.Tensor, passages: tf.Tensor) -> dict[str, tf.Tensor]:
-            read, texts, truncated = read_windows(self.preprocessor, question, passages)
-            count = tf.shape(truncated)[0]
-            spans, chance = evidence_spans(
-                self.model, read, texts, count, unit=options.unit, threshold=options.threshold
-            )
-            outputs = span_outputs(texts, spans, spans.score, count)
-            best = {name: outputs[several][:, 0] for name, several in BEST.items()}  # [B] each
-            return outputs | best | {
-                "is_confident": best["start"] >= 0,
-                "answerable_probability": chance,
-                "truncated": truncated,
-            }  # fmt: skip
-
-        return {"serving_default": tf.function(find, input_signature=TEXTS, autograph=False)}
+        texts, truncated = windows["texts"], windows["truncated"]
+        count = tf.shape(truncated)[0]
+        spans, chance = evidence_spans(
+            model, windows, texts, count, unit=options.unit, threshold=options.threshold
+        )
+        outputs = span_outputs(texts, spans, spans.score, count)
+        best = {name: outputs[several][:, 0] for name, several in BEST.items()}  # [B] each
+        return outputs | best | {
+            "is_confident": best["start"] >= 0,
+            "answerable_probability": chance,
+            "truncated": truncated,
+        }  # fmt: skip
 
     def with_confidence(self, signatures: Mapping[str, Any], options: Any) -> dict[str, Any]:
         """As that of every predictor; the probability of each span is mapped alone."""
@@ -109,7 +97,3 @@ class EvidenceReaderPredictor(Predictor[SpanAnswer]):
     def max_length(self, options: EvidenceOptions) -> int:
         """Returns the greatest number of subwords of a span, for the model card."""
         return self.preprocessor.longest_passage
-
-    def save_hugging_face(self, folder: str | PathLike[str]) -> Path:
-        """Writes the model in Hugging Face's form; see `tfmrc.predictors.hugging_face.folder`."""
-        return save_hugging_face(self, folder)

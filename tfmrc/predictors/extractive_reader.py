@@ -1,32 +1,18 @@
 """Predictor of extractive readers: answers that are spans of passages."""
 
-from os import PathLike
-from pathlib import Path
-from typing import Any
-
 import keras
 import tensorflow as tf
 
 from tfmrc import models, preprocessing
 from tfmrc.models.protocols import ReaderModel
-from tfmrc.predictors.base import Predictor
-from tfmrc.predictors.exported.inputs import at_least_one
-from tfmrc.predictors.hugging_face.folder import save_hugging_face
 from tfmrc.predictors.options import ReaderOptions
 from tfmrc.predictors.spans.reader_windows import reader_spans
-from tfmrc.predictors.spans.span_answer import SpanAnswer
-from tfmrc.predictors.spans.windows import BEST, span_outputs, utf_8
-from tfmrc.preprocessing.protocols import ReaderPreprocessor
-from tfmrc.text.code_points import ends_with_marks
-
-TEXTS = (
-    tf.TensorSpec([None], tf.string, name="question"),
-    tf.TensorSpec([None, None], tf.string, name="passages"),
-)
+from tfmrc.predictors.spans.window_predictor import WindowPredictor
+from tfmrc.predictors.spans.windows import BEST, span_outputs
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class ExtractiveReaderPredictor(Predictor[SpanAnswer]):
+class ExtractiveReaderPredictor(WindowPredictor):
     """Answers questions with spans of one or several passages.
 
     The probabilities of all spans of all passages, and of "no answer", are one distribution, so
@@ -56,8 +42,6 @@ class ExtractiveReaderPredictor(Predictor[SpanAnswer]):
 
     model_class = models.ExtractiveReader
     preprocessor_class = preprocessing.ExtractiveReaderPreprocessor
-    model_protocol = ReaderModel
-    preprocessor_protocol = ReaderPreprocessor
     options_class = ReaderOptions
     meanings = {
         "answer": "the best answer, as its passage writes it; empty for passages without words",
@@ -65,10 +49,10 @@ class ExtractiveReaderPredictor(Predictor[SpanAnswer]):
         "answerable_probability": "1 minus the probability of no answer",
     }
 
-    def build_signatures(self, options: ReaderOptions) -> dict[str, Any]:
-        """Returns `serving_default`, a `tf.function` from strings to a dict of tensors.
-
-        Inputs: `question` string `[B]`, `passages` string `[B, N]`, `""` for a missing one.
+    def find(
+        self, model: ReaderModel, windows: dict[str, tf.Tensor], options: ReaderOptions
+    ) -> dict[str, tf.Tensor]:
+        """Returns the outputs of `serving_default`.
 
         Outputs, with K = `options.num_return_sequences`:
 
@@ -80,82 +64,41 @@ class ExtractiveReaderPredictor(Predictor[SpanAnswer]):
           `[B, K]`: the K best spans, each with the combining marks of its last letter;
         - `answerable_probability` float32 `[B]`, `truncated` bool `[B]`.
         """
-
-        def answer(question: tf.Tensor, passages: tf.Tensor) -> dict[str, tf.Tensor]:
-            outputs = find_answers(
-                self.model,
-                self.preprocessor,
-                question,
-                passages,
-                count=options.num_return_sequences,
-                max_length=self.max_length(options),
-                align=options.align_to_words,
-            )
-            best = {name: outputs[several][:, 0] for name, several in BEST.items()}  # [B] each
-            none = 1.0 - outputs["answerable_probability"]  # [B]
-            return outputs | best | {"is_confident": best["probability"] >= none}
-
-        return {"serving_default": tf.function(answer, input_signature=TEXTS, autograph=False)}
-
-    def save_hugging_face(self, folder: str | PathLike[str]) -> Path:
-        """Writes the model in Hugging Face's form; see `tfmrc.predictors.hugging_face.folder`."""
-        return save_hugging_face(self, folder)
+        outputs = find_answers(
+            model,
+            windows,
+            count=options.num_return_sequences,
+            max_length=self.max_length(options),
+            align=options.align_to_words,
+        )
+        best = {name: outputs[several][:, 0] for name, several in BEST.items()}  # [B] each
+        none = 1.0 - outputs["answerable_probability"]  # [B]
+        return outputs | best | {"is_confident": best["probability"] >= none}
 
 
 def find_answers(
     model: ReaderModel,
-    preprocessor: ReaderPreprocessor,
-    question: tf.Tensor,
-    passages: tf.Tensor,
+    windows: dict[str, tf.Tensor],
     *,
     count: int | tf.Tensor,
     max_length: int | tf.Tensor,
     align: bool | tf.Tensor,
-    **windows: int | tf.Tensor,
 ) -> dict[str, tf.Tensor]:
     """Returns the K best spans, as outputs of `ExtractiveReaderPredictor`.
 
     Args:
         model: A `tfmrc.models.ExtractiveReader`.
-        preprocessor: Its preprocessor.
-        question: string `[B]`.
-        passages: string `[B, N]`.
+        windows: dict. The result of `read_windows`.
         count: int or int32 scalar K.
         max_length: int or int32 scalar. Greatest number of subwords of an answer.
         align: bool or bool scalar. Whether answers are whole words.
-        **windows: `window_length`, `overlap` and `question_length` of
-            `ExtractiveReaderPreprocessor.source`.
     """
-    read, flat, truncated = read_windows(preprocessor, question, passages, **windows)
+    texts, truncated = windows["texts"], windows["truncated"]
     num_questions = tf.shape(truncated)[0]
     spans, none = reader_spans(
-        model, read, flat, num_questions, count=count, max_length=max_length, align=align
+        model, windows, texts, num_questions, count=count, max_length=max_length, align=align
     )
-    return span_outputs(flat, spans, spans.score, num_questions) | {
+    return span_outputs(texts, spans, spans.score, num_questions) | {
         "answerable_probability": 1.0 - none,
         "truncated": truncated,
     }
-
-
-def read_windows(
-    preprocessor: ReaderPreprocessor,
-    question: tf.Tensor,
-    passages: tf.Tensor,
-    **windows: int | tf.Tensor,
-) -> tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]:
-    """Returns the windows of all passages, these as string `[B N]`, and `truncated` bool `[B]`.
-
-    Args:
-        preprocessor: `ExtractiveReaderPreprocessor`.
-        question: string `[B]`.
-        passages: string `[B, N]`; without any passage there is one, `""`.
-        **windows: `window_length`, `overlap` and `question_length` of `source`.
-    """
-    passages = at_least_one(passages)
-    num_passages = tf.shape(passages)[1]
-    flat = utf_8(tf.reshape(passages, [-1]))  # [B N]
-    read = preprocessor.source(tf.repeat(question, num_passages), flat, **windows)
-    # Tokenizers that strip accents leave the marks of a last letter outside.
-    read |= {name: ends_with_marks(flat, read["row"], read[name]) for name in ("ends", "word_ends")}
-    truncated = tf.reshape(read["truncated"], tf.shape(passages))  # [B, N]
-    return read, flat, tf.reduce_any(truncated, axis=1)

@@ -3,17 +3,27 @@
 import re
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfmrc.predictors.exported.versions import versions_of
-from tfmrc.storage.manifest import SAVED_MODEL
+from tfmrc.storage.manifest import EXTRA, SAVED_MODEL
 from tfmrc.utils.files import user_path, version_of
+
+if TYPE_CHECKING:
+    from tfmrc.predictors import Predictor
+    from tfmrc.predictors.openvino import Runtime
 
 SHOWN = 5  # models that an error names
 PREDICTOR = "predictor"  # the folder of a run that holds its predictor
 
 
-def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None) -> Any:
+def load(
+    folder: str | PathLike[str],
+    *,
+    verify: bool = True,
+    dtype: Any = None,
+    runtime: "Runtime" = "auto",
+) -> Any:
     """Loads a predictor, or an export as a predictor, from a folder.
 
     No code from the folder is run, except the graph of an export: load exports only from sources
@@ -28,14 +38,20 @@ def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None)
             reading very large folders twice. Default: True.
         dtype: Keras dtype or policy of a reader of Hugging Face, such as "bfloat16". Any other
             model has that of its configuration. Default: None.
+        runtime: str. What computes the model: "tensorflow"; "openvino", the networks of extractive
+            and evidence readers, at the first answer (`pip install tfmrc[openvino]`); or
+            "auto", OpenVINO where it is installed and faster: readers in float32 on CPUs of x86,
+            and exports that were written for it. It reads the weights as they were at the first
+            answer, and leaves a model that is compiled for training to TensorFlow.
+            Default: "auto".
 
     Returns:
         A `tfmrc.Predictor`, or a `tfmrc.predictors.ExportedPredictor` for an export.
 
     Raises:
         FileNotFoundError: If the folder is none of these.
-        ValueError: If it is damaged or was written by another version, or `dtype` is given for
-            another model than a reader of Hugging Face.
+        ValueError: If it is damaged or was written by another version, `dtype` is given for
+            another model than a reader of Hugging Face, or OpenVINO does not compute the model.
 
     Example:
 
@@ -51,7 +67,7 @@ def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None)
     from tfmrc.storage.parts import CONFIG, WEIGHTS
 
     if is_hugging_face(folder):
-        return load_hugging_face(folder, verify=verify, dtype=dtype)
+        return _computed(load_hugging_face(folder, verify=verify, dtype=dtype), runtime)
     if dtype is not None:
         raise ValueError(
             "`dtype` is for readers of Hugging Face; other models have that of their "
@@ -60,10 +76,15 @@ def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None)
     folder = model_folder(folder)
     for candidate in (folder, folder / PREDICTOR):
         if (candidate / CONFIG).is_file() or (candidate / WEIGHTS).is_file():
-            return Predictor.load(candidate, verify=verify)
+            return _computed(Predictor.load(candidate, verify=verify), runtime)
     if versions_of(folder):
-        return ExportedPredictor(folder, verify=verify)
+        return ExportedPredictor(folder, verify=verify, runtime=runtime)
     raise FileNotFoundError(not_a_model(folder))
+
+
+def _computed(predictor: "Predictor[Any]", runtime: "Runtime") -> "Predictor[Any]":
+    predictor.runtime = runtime
+    return predictor
 
 
 def not_a_model(folder: str | PathLike[str]) -> str:
@@ -108,6 +129,7 @@ def _models_below(folder: Path) -> list[Path]:
             model = file.parent
             if model.name == PREDICTOR or version_of(model.name) is not None:
                 model = model.parent
-            if not any(part.startswith(".") for part in model.relative_to(folder).parts):
+            parts = model.relative_to(folder).parts
+            if EXTRA not in parts and not any(part.startswith(".") for part in parts):
                 models.add(model)
     return sorted(models)

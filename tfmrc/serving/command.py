@@ -42,6 +42,7 @@ def serve(options: Namespace) -> None:
         api_key=key,
         allowed_hosts=options.allowed_host,
         documents=options.documents,
+        runtime=options.runtime,
     )
 
     def print_addresses() -> None:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from tfmrc.predictors.exported.errors import RequestError
 from tfmrc.predictors.exported.signature import SavedModel
 from tfmrc.predictors.exported.versions import versions_of
+from tfmrc.predictors.openvino import Runtime
 from tfmrc.serving.batcher import Batcher
 from tfmrc.serving.limits import Limits
 from tfmrc.serving.metrics import Metrics
@@ -106,6 +107,7 @@ class ModelManager:
             it is called for each poll, so models can be added and removed.
         limits: `Limits` or None. Limits of the batches. Default: None.
         metrics: `Metrics` or None. Metrics of the server. Default: None.
+        runtime: str. What computes the models, as of `tfmrc.load`. Default: "auto".
     """
 
     def __init__(
@@ -113,9 +115,11 @@ class ModelManager:
         models: Callable[[], Mapping[str, Path]],
         limits: Limits | None = None,
         metrics: Metrics | None = None,
+        runtime: Runtime = "auto",
     ):
         self._models = models
         self._limits = limits
+        self._runtime = runtime
         self._metrics = metrics or Metrics()
         self._lock = threading.Lock()
         self._versions: dict[str, dict[int, Version]] = {}
@@ -296,7 +300,7 @@ class ModelManager:
         """Loads a SavedModel, starts its batcher and runs its warm-up requests."""
         import tensorflow as tf
 
-        model = SavedModel(path)
+        model = SavedModel(path, runtime=self._runtime)
         _ = model.signature_defs  # read now, because the file may be deleted later
         batcher = Batcher(
             model.signatures, self._limits, card=model.card, name=name, metrics=self._metrics

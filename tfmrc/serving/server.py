@@ -25,6 +25,7 @@ with optional_import("tfmrc[serve]"):
     from tfmrc.serving.rest import rest_application
 
 from tfmrc.predictors.exported.versions import find_models, newest_version
+from tfmrc.predictors.openvino import Runtime
 from tfmrc.serving.limits import Limits
 from tfmrc.serving.model_manager import ModelManager
 from tfmrc.serving.service import Service
@@ -56,6 +57,7 @@ class Server:
             address and `localhost`; `"*"` for any. Default: ().
         documents: str, path or None. An index of documents, as of `tfmrc.documents.open_store`, to
             answer from: `POST /v1/documents:answer` takes `{"question": ...}`. Default: None.
+        runtime: str. What computes the models, as of `tfmrc.load`. Default: "auto".
 
     Raises:
         FileNotFoundError: If a folder holds no SavedModel, or there is no index.
@@ -77,6 +79,7 @@ class Server:
         api_key: str | None = None,
         allowed_hosts: Sequence[str] = (),
         documents: str | PathLike[str] | None = None,
+        runtime: Runtime = "auto",
     ):
         if api_key is not None and not api_key.strip():  # every request would match it
             raise ValueError("`api_key` must not be empty; None serves without a key.")
@@ -86,7 +89,7 @@ class Server:
         self._grpc_port = grpc_port
         self._poll_seconds = poll_seconds
         metrics = Metrics()
-        self.manager = ModelManager(_folders(models), self.limits, metrics)
+        self.manager = ModelManager(_folders(models), self.limits, metrics, runtime)
         self.service = Service(self.manager, self.limits, metrics, api_key)
         self.documents = None if documents is None else ServedDocuments(documents, self.service)
         self._socket = _listen(host, port)

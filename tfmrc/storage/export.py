@@ -1,6 +1,6 @@
 """Exports a predictor as a SavedModel that takes plain strings and needs no Python."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ def export_saved_model(
     *,
     metrics: Mapping[str, Any] | None = None,
     overwrite: bool = False,
+    write_more: Callable[[Path], None] | None = None,
 ) -> Path:
     """Writes a predictor as a SavedModel in `<name>/<version>/`, as TensorFlow Serving reads it.
 
@@ -45,6 +46,8 @@ def export_saved_model(
         options: An instance of the predictor's `options_class`; fixed in the export.
         metrics: dict or None. Measured results, any JSON value. Default: None.
         overwrite: bool. Whether a version that exists is replaced. Default: False.
+        write_more: callable or None. Function of the incomplete folder that adds files to it.
+            Default: None.
 
     Returns:
         The version's folder.
@@ -99,6 +102,8 @@ def export_saved_model(
             request = None  # a user's own signature
         if request is not None:
             write_warmup_requests(part, path.parent.name, [request])
+        if write_more is not None:
+            write_more(part)
         write_model_card(part, path, predictor, options, concrete, metrics or {}, request)
     return path
 

@@ -216,7 +216,8 @@ class Training:
         best_of: number of best evaluations of which the last one is saved.
         checkpoint_every_steps: steps between two checkpoints.
         max_minutes: stops training after this time; null: never.
-        dtype: float32, mixed_bfloat16 or mixed_float16.
+        dtype: float32, mixed_bfloat16 or mixed_float16; `auto` becomes mixed_bfloat16 on a CPU that
+            multiplies bfloat16 (`lscpu` shows avx512_bf16 or amx_bf16) without a GPU, else float32.
         stream: reads the training files in every pass instead of keeping examples in memory.
         frozen: layers that are not trained, by name; `outer/inner` for a layer inside another.
         teacher: folder of a run or a saved predictor whose distributions the model learns in
@@ -241,6 +242,16 @@ class Training:
     teacher: AffectsWeights[str | None] = None
     teacher_weight: AffectsWeights[Annotated[float, Field(gt=0)]] = 1.0
     temperature: AffectsWeights[Annotated[float, Field(gt=0)]] = 1.0
+
+    @field_validator("dtype", mode="before")
+    @classmethod
+    def _of_this_machine(cls, value: Any) -> Any:
+        """Replaces `auto`, so that a run remembers what it was trained in."""
+        if value != "auto":
+            return value
+        from tfmrc.ops.portable import multiplies_bfloat16
+
+        return "mixed_bfloat16" if multiplies_bfloat16() else "float32"
 
 
 @dataclass(frozen=True, config=STRICT)

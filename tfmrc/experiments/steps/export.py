@@ -7,7 +7,10 @@ from typing import Any
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.loaded import Loaded, open_model
 from tfmrc.experiments.reporting import model_details
+from tfmrc.experiments.tables.reading import read_questions
 from tfmrc.utils.files import version_of
+
+FOR_INT8 = 300  # questions that calibrate int8
 
 
 def export(
@@ -16,6 +19,8 @@ def export(
     *,
     options: Mapping[str, Any] | None = None,
     overwrite: bool = False,
+    openvino: bool = False,
+    int8: str | Path | None = None,
 ) -> Path:
     """Writes a predictor as a SavedModel on plain strings.
 
@@ -26,6 +31,9 @@ def export(
         options: dict or None. Options of the predictor, fixed in the export, beside those of a
             run's settings; `dtype` for a reader of Hugging Face. Default: None.
         overwrite: bool. Whether an existing version is replaced. Default: False.
+        openvino: bool. Whether OpenVINO's file of a reader is written as well. Default: False.
+        int8: str, path or None. A file of questions, as of `tfmrc.experiments.predict`, of which
+            300 calibrate OpenVINO's file in int8; None for float32. Default: None.
 
     Returns:
         The folder of the version.
@@ -49,7 +57,19 @@ def export(
                 flush=True,
             )
     path = Path(to) if to is not None else _next_version(Path("savedmodels", name))
-    path = model.predictor.export(path, overwrite=overwrite, metrics=metrics, **model.options)
+    questions = None
+    if int8 is not None:
+        rows, _ = read_questions(int8, labels="none", usual=model.table_options)
+        found = list(rows.examples)
+        questions = found[:: max(1, len(found) // FOR_INT8)][:FOR_INT8]
+    path = model.predictor.export(
+        path,
+        overwrite=overwrite,
+        metrics=metrics,
+        openvino=openvino,
+        int8=questions,
+        **model.options,
+    )
     print(f"Exported {path}")
     return path
 

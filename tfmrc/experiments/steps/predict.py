@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from tfmrc.data import Example, RecordError
 from tfmrc.data.formats.detect import has_questions
@@ -19,6 +19,9 @@ from tfmrc.experiments.tables.writing import SHEETS, new_table
 from tfmrc.predictors.results.result import best_guess
 from tfmrc.utils.pipes import print_json, print_text
 from tfmrc.utils.progress import show_progress
+
+if TYPE_CHECKING:
+    from tfmrc.predictors.openvino import Runtime
 
 Form = Literal["answers", "full", "squad"]
 
@@ -34,6 +37,7 @@ def predict(
     form: Form | None = None,
     sort: bool = False,
     documents: str | Path | None = None,
+    runtime: "Runtime" = "auto",
     **reading: Unpack[Reading],
 ) -> list[RecordError]:
     """Predicts the examples of a file; only question and passages must be right.
@@ -61,6 +65,7 @@ def predict(
         sort: bool. Whether the least certain answers of a table come first. Default: False.
         documents: str, path or None. An index of documents to answer from, as of
             `tfmrc.documents.load`. Default: None.
+        runtime: str. What computes the model, as of `tfmrc.load`. Default: "auto".
         **reading: As of `tfmrc.experiments.evaluate_file`; but by default a broken record gets an
             `error` in place of an answer (`on_error="skip"`).
 
@@ -79,7 +84,7 @@ def predict(
     if output is not None and form not in (None, "full"):
         raise ValueError(f"A file holds the full form. Received: --format {form}")
     target = None if output is None else _target(Path(output), Path(questions), is_table)
-    model = open_model(folder, options)
+    model = open_model(folder, options, runtime=runtime)
     reading["on_error"] = reading.get("on_error") or "skip"
     usual = model.table_options
     columns = reading.get("columns") or usual.get("columns") or {}

@@ -6,6 +6,7 @@ from typing import Any
 
 from tfmrc.predictors.exported.queries import answer_query, ask_query, check_finds_answers
 from tfmrc.predictors.exported.signature import SavedModel
+from tfmrc.predictors.openvino import Runtime
 from tfmrc.predictors.process import NotPickled
 from tfmrc.predictors.results.generated import GeneratedText
 from tfmrc.predictors.results.result import Result
@@ -21,14 +22,18 @@ class ExportedPredictor(NotPickled):
         path: str or path. The folder of a version, or that of the versions (then the newest is
             taken).
         verify: bool. Whether every file is compared with its digest first. Default: True.
+        runtime: str. What computes it: "tensorflow"; "openvino", if it was exported for it
+            (`tfmrc.Predictor.export`); or "auto", as of `tfmrc.load`. Default: "auto".
 
     Raises:
         FileNotFoundError: If the folder is not an export.
-        ValueError: If it is damaged, or was written by an earlier tfmrc.
+        ValueError: If it is damaged, was written by an earlier tfmrc, or not for OpenVINO.
     """
 
-    def __init__(self, path: str | PathLike[str], *, verify: bool = True):
-        self.saved_model = SavedModel(path, verify=verify)
+    def __init__(
+        self, path: str | PathLike[str], *, verify: bool = True, runtime: Runtime = "auto"
+    ):
+        self.saved_model = SavedModel(path, verify=verify, runtime=runtime)
 
     def __repr__(self) -> str:
         signatures = ", ".join(self.saved_model.signatures)

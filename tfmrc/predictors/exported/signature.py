@@ -15,9 +15,11 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401  registers the operations of the exported graph
 from tensorflow.core.protobuf import saved_model_pb2
 
+from tfmrc.predictors import openvino
 from tfmrc.predictors.exported.errors import RequestError
 from tfmrc.predictors.exported.inputs import array_of, check_names, status_message
 from tfmrc.predictors.exported.versions import newest_version
+from tfmrc.predictors.openvino import Runtime
 from tfmrc.predictors.process import check_process, this_process
 from tfmrc.storage.manifest import EXPORT_FORMAT, EXTRA, SAVED_MODEL, manifest_of, verify_files
 from tfmrc.utils.files import check_links
@@ -31,6 +33,7 @@ class SavedModel:
             taken).
         verify: bool. Whether every file is compared with its digest first, if there are digests: a
             SavedModel that tfmrc did not write has none. Default: True.
+        runtime: str. "tensorflow", "openvino" or "auto", as of `tfmrc.load`. Default: "auto".
 
     Attributes:
         path: The folder of the version.
@@ -40,11 +43,14 @@ class SavedModel:
     Raises:
         FileNotFoundError: If there is no SavedModel.
         tfmrc.storage.DamagedError: If a file differs from what was written.
-        ValueError: If TensorFlow cannot load it, or an earlier tfmrc exported it.
+        ValueError: If TensorFlow cannot load it, an earlier tfmrc exported it, or `runtime` is
+            "openvino" and it was not exported for it.
         RuntimeError: In a process that was forked after a predictor was made or loaded.
     """
 
-    def __init__(self, path: str | PathLike[str], *, verify: bool = True):
+    def __init__(
+        self, path: str | PathLike[str], *, verify: bool = True, runtime: Runtime = "auto"
+    ):
         this_process()  # an error before anything is loaded
         self.path = newest_version(path)
         self.card = _card(self.path)
@@ -56,9 +62,14 @@ class SavedModel:
         check_links(self.path)
         if verify and (self.card or manifest_of(self.path) is not None):
             verify_files(self.path)
+        on_openvino = openvino.uses_parts(self.path, runtime)
         try:
             with _without_warnings():
-                self._model = tf.saved_model.load(str(self.path))
+                if on_openvino:
+                    self._model, functions = openvino.load_parts(self.path)
+                else:
+                    self._model = tf.saved_model.load(str(self.path))
+                    functions = self._model.signatures
         except Exception as error:
             raise ValueError(
                 f"{self.path} cannot be loaded as a SavedModel; it is damaged, or uses operations "
@@ -70,7 +81,7 @@ class SavedModel:
         max_passages = self.card.get("max_passages")
         self.signatures = {
             name: SavedSignature(function, worker, max_passages)
-            for name, function in self._model.signatures.items()
+            for name, function in functions.items()
         }
 
     def __repr__(self) -> str:

@@ -13,9 +13,11 @@ from tfmrc.predictors.exported.inputs import status_message, strings
 from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor, find_answers
 from tfmrc.predictors.hugging_face.legacy_answers import legacy_answers, windows_of
 from tfmrc.predictors.load import load
+from tfmrc.predictors.openvino import Runtime
 from tfmrc.predictors.process import check_backend, check_process
 from tfmrc.predictors.protocols import PredictorLike
 from tfmrc.predictors.spans.reader_windows import window_scores
+from tfmrc.predictors.spans.window_predictor import read_windows
 from tfmrc.predictors.task import Query
 from tfmrc.utils.arguments import check_whole_numbers
 from tfmrc.utils.batches import batches_of
@@ -207,11 +209,12 @@ class QuestionAnsweringPipeline:
     def _default(
         self, batch: Sequence[Pair], texts: list[tf.Tensor], options: PipelineOptions
     ) -> Iterator[list[Answer]]:
-        model, preprocessor = self.predictor.model, self.predictor.preprocessor
+        model, preprocessor = self.predictor.network, self.predictor.preprocessor
         if "default" not in self._functions:
 
-            def find(question: tf.Tensor, passages: tf.Tensor, **settings: Any) -> Any:
-                return find_answers(model, preprocessor, question, passages, **settings)
+            def find(question: tf.Tensor, passages: tf.Tensor, sizes: Any, **options: Any) -> Any:
+                windows = read_windows(preprocessor, question, passages, **sizes)
+                return find_answers(model, windows, **options)
 
             self._functions["default"] = tf.function(find, autograph=False)
         outputs = self._functions["default"](
@@ -220,7 +223,7 @@ class QuestionAnsweringPipeline:
             count=tf.constant(options.top_k),
             max_length=tf.constant(options.max_answer_len),
             align=tf.constant(options.align_to_words),
-            **self._windows(options),
+            sizes=self._windows(options),
         )
         values = {name: value.numpy() for name, value in outputs.items()}
         for row, (_, context) in enumerate(batch):
@@ -243,7 +246,7 @@ class QuestionAnsweringPipeline:
     def _legacy(
         self, batch: Sequence[Pair], texts: list[tf.Tensor], options: PipelineOptions
     ) -> Iterator[list[Answer]]:
-        model, preprocessor = self.predictor.model, self.predictor.preprocessor
+        model, preprocessor = self.predictor.network, self.predictor.preprocessor
         if "legacy" not in self._functions:
 
             def read(question: tf.Tensor, passage: tf.Tensor, **sizes: Any) -> Any:
@@ -269,6 +272,7 @@ def pipeline(
     task: str,
     model: str | PathLike[str] | PredictorLike = "ready",
     dtype: Any = None,
+    runtime: Runtime = "auto",
     **options: Any,
 ) -> QuestionAnsweringPipeline:
     """Returns a function that answers questions, as the removed pipeline of transformers.
@@ -280,6 +284,8 @@ def pipeline(
             "ready", the reader of English that comes with tfmrc.
         dtype: Keras dtype or policy of a reader of Hugging Face, such as "bfloat16" (`tfmrc.load`).
             Default: None.
+        runtime: str. What computes the model, as of `tfmrc.load`; a predictor has its own.
+            Default: "auto".
         **options: The options of `tfmrc.predictors.QuestionAnsweringPipeline`. Arguments of
             transformers with the only possible value have no effect: `tokenizer=model`,
             `device=-1` or `"cpu"`, `framework="tf"`.
@@ -308,7 +314,9 @@ def pipeline(
     for name, values in usual.items():
         if str(options.get(name)) in ("None", *values):
             options.pop(name, None)  # any other value is refused below
-    predictor = load(model, dtype=dtype) if isinstance(model, str | PathLike) else model
+    predictor: Any = model
+    if isinstance(model, str | PathLike):
+        predictor = load(model, dtype=dtype, runtime=runtime)
     return QuestionAnsweringPipeline(predictor, **options)
 
 

@@ -69,13 +69,15 @@ def ready_exports(name: str = READY) -> Path:
     Raises: as `ready_folder`.
     """
     from tfmrc.predictors import Predictor
+    from tfmrc.predictors.openvino import is_useful
 
     saved = ready_folder(name)
-    folder = saved.parent / f"exports-{name}"
+    on_openvino = name in (READY, EVIDENCE) and is_useful()
+    folder = saved.parent / f"exports-{name}{'-openvino' if on_openvino else ''}"
     if not (folder / name / "1").is_dir():
         print(f"Exporting {name} to {folder / name / '1'}, once.", flush=True)
         options: Any = {"num_return_sequences": CANDIDATES} if name in SPANS else {}
-        Predictor.load(saved).export(folder / name / "1", **options)
+        Predictor.load(saved).export(folder / name / "1", openvino=on_openvino, **options)
     return folder
 
 

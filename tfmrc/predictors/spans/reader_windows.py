@@ -10,6 +10,7 @@ from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.predictors.spans.windows import BestSpans, best_spans, over_windows
 
 Tensors = dict[str, tf.Tensor]
+SCORES = "scores"  # of subwords, among the windows if they are known
 CHUNK_SUBWORDS = 768  # subwords that the model reads at once, with padding
 CANDIDATES = 256  # pairs of begin and end per window that can be part of an answer
 
@@ -22,15 +23,16 @@ def over_lengths(
     Args:
         function: Function of a dict with `[C, P']` windows, P' their greatest length, that returns
             tensors `[C, ..]`.
-        windows: dict. `encoder_ids`, `segment_ids` and `answer_mask` `[W, P]`, `lengths` `[W]`.
+        windows: dict. `encoder_ids`, `segment_ids` and `answer_mask` `[W, P]`, `lengths` `[W]`; and
+            `scores` `[W, P, 2]`, if they are known.
         dtypes: list of dtypes. Those of the results.
 
     Returns:
         The results `[W, ..]`, in the order of the windows.
     """
     order = tf.argsort(windows["lengths"], stable=True)  # [W]
-    names = ("encoder_ids", "segment_ids", "answer_mask", "lengths")
-    rising = {name: tf.gather(windows[name], order) for name in names}  # [W, ..]
+    names = ("encoder_ids", "segment_ids", "answer_mask", "lengths", SCORES)
+    rising = {name: tf.gather(windows[name], order) for name in names if name in windows}  # [W, ..]
 
     def cut(chunk: Tensors) -> Sequence[tf.Tensor]:
         width = chunk.pop("lengths")[-1]

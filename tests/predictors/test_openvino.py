@@ -1,0 +1,168 @@
+"""OpenVINO as the engine of readers: the same answers as TensorFlow, and nothing sent."""
+
+import csv
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+
+import tfmrc
+from tests.memory import resident_mib
+from tfmrc import encoders, models, preprocessing, text
+from tfmrc.cli import export
+from tfmrc.predictors import Calibration, ExportedPredictor, ensemble_predictor, openvino
+
+WORDS = "who flew over the hill ? an owl , a kite and crow . every night day".split()
+QUESTIONS = ["Who flew?", "Who flew over the hill every night?", "Who?"]
+PASSAGES = [
+    ["An owl flew over the hill.", "", "A kite, a crow and an owl flew every day. " * 9],
+    ["A crow flew.", "", ""],
+    ["", "The hill.", ""],
+]
+HANDBOOK = Path(tfmrc.__file__).parent / "data" / "handbook_files" / "questions.csv"
+INT8_ALONE = Namespace(run="ready", option=[], int8=True, input=None, openvino=False)
+OPTIONS = {"Extractive": {"num_return_sequences": 3}, "Evidence": {"threshold": 0.4}}
+
+
+def reader(kind="Extractive", seed=1):
+    encoder = encoders.from_vocabulary(WORDS, hidden_dim=32, num_layers=2, num_heads=2)
+    model = getattr(models, f"{kind}Reader")(encoder=encoder)
+    rng = np.random.default_rng(seed)
+    for weight in model.trainable_variables:
+        weight.assign(weight + rng.normal(0, 0.3, weight.shape))
+    sizes = {"window_length": 40, "overlap": 8, "question_length": 12}
+    make = getattr(preprocessing, f"{kind}ReaderPreprocessor")
+    return tfmrc.Predictor(model, make(encoder=encoder, **sizes))
+
+
+def outputs(predictor, **options):
+    inputs = {"question": QUESTIONS, "passages": PASSAGES}
+    return predictor.run("serving_default", inputs, **options)
+
+
+def check_equal(found, expected):
+    assert found.keys() == expected.keys()
+    for name, values in expected.items():
+        if values.dtype == np.float32:
+            np.testing.assert_allclose(found[name], values, atol=1e-4)
+        else:
+            assert found[name].tolist() == values.tolist(), name
+
+
+@pytest.mark.parametrize("kind", OPTIONS)
+def test_a_reader_answers_as_on_tensorflow(kind):
+    predictor = reader(kind)
+    expected = outputs(predictor, **OPTIONS[kind])
+    predictor.runtime = "openvino"
+    check_equal(outputs(predictor, **OPTIONS[kind]), expected)
+    assert isinstance(predictor.network, openvino.Network)
+    assert "openvino_telemetry" not in sys.modules
+
+
+def test_scores_do_not_depend_on_padding():
+    predictor = ensemble_predictor([reader(), reader(seed=2)])
+    predictor.runtime = "openvino"
+    rng = np.random.default_rng(0)
+    for length in (1, 7, 31, 40):
+        ids = rng.integers(5, 20, (3, length)).astype("int32")
+        batch = {"encoder_ids": ids, "segment_ids": np.zeros_like(ids)}
+        padded = {name: np.pad(values, [[0, 2], [0, 5]]) for name, values in batch.items()}
+        scores = predictor.network.scores(padded).numpy()[:3, :length]
+        np.testing.assert_allclose(scores, predictor.model.scores(batch), atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", OPTIONS)
+def test_an_export_answers_as_on_tensorflow(kind, tmp_path):
+    predictor = reader(kind)
+    predictor.calibration = Calibration(slope=0.5, intercept=0.25, threshold=0.6)
+    path = predictor.export(tmp_path / "owls" / "1", openvino=True, **OPTIONS[kind])
+    expected = outputs(ExportedPredictor(path, runtime="tensorflow"))
+    exported = tfmrc.load(tmp_path / "owls", runtime="openvino")
+    check_equal(outputs(exported), expected)
+    signature = exported.saved_model.signature("serving_default")
+    assert sorted(signature.inputs) == ["passages", "question"]
+    assert sorted(signature.outputs) == sorted(expected)
+
+
+@pytest.fixture
+def useful(monkeypatch):
+    """A machine where `auto` takes OpenVINO for any reader."""
+    monkeypatch.setattr(openvino, "is_useful", lambda: True)
+    monkeypatch.setattr(openvino, "LEAST_WEIGHTS", 0)
+
+
+def test_auto_takes_it_for_readers_that_are_not_trained(useful, tmp_path):
+    predictor = reader()
+    assert predictor.network is predictor.model
+    loaded = tfmrc.load(predictor.save(tmp_path / "saved"))
+    assert isinstance(loaded.network, openvino.Network)
+    assert tfmrc.pipeline("question-answering", loaded)(
+        question=QUESTIONS[0], context=PASSAGES[0][0]
+    )["answer"]
+    loaded.model.compile("sgd")
+    assert loaded.network is loaded.model
+    assert openvino.chooses_openvino("auto", predictor.model)
+    words = preprocessing.SANPreprocessor(text.Vocabulary(WORDS))
+    san = models.SAN(**words.model_kwargs(), word_dim=4, units=2, align_dim=2)
+    assert not openvino.chooses_openvino("auto", san)
+
+
+def test_auto_takes_tensorflow_where_openvino_is_of_no_use(monkeypatch):
+    monkeypatch.setattr(openvino, "find_spec", lambda name: None)
+    monkeypatch.setattr(openvino, "LEAST_WEIGHTS", 0)
+    assert not openvino.chooses_openvino("auto", reader().model)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda folder: setattr(reader(), "runtime", "onnx"), "runtime='onnx'"),
+        (lambda folder: openvino.check_runtime("openvino", keras.Sequential()), "Sequential"),
+        (lambda folder: openvino.uses_parts(folder, "openvino"), "tfmrc export --openvino"),
+        (lambda folder: export.run(INT8_ALONE), "--int8 needs --openvino"),
+    ],
+)
+def test_errors(make, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        make(tmp_path)
+
+
+def test_int8_names_what_it_needs(monkeypatch, tmp_path):
+    monkeypatch.delenv(openvino.NNCF_PYTHON, raising=False)
+    monkeypatch.setattr(openvino, "find_spec", lambda name: None)
+    asked = [{"question": QUESTIONS[0], "passages": PASSAGES[0]}]
+    with pytest.raises(ImportError, match="tfmrc.int8."):
+        reader().export(tmp_path / "owls" / "1", openvino=True, int8=asked)
+    assert not (tmp_path / "owls" / "1").exists()
+
+
+@pytest.mark.slow
+def test_the_ready_reader_answers_as_on_tensorflow():
+    with HANDBOOK.open(encoding="utf-8", newline="") as file:
+        rows = [*csv.DictReader(file)][:200:2]
+    asked = [{"question": row["question"], "passages": [row["passage"]]} for row in rows]
+    reader = tfmrc.load("ready", runtime="tensorflow")
+    expected = [*reader.predict(asked)]
+    reader.runtime = "openvino"
+    for found, other in zip(reader.predict(asked), expected, strict=True):
+        assert (found.text, found.start, found.end) == (other.text, other.start, other.end)
+        np.testing.assert_allclose(found.probability, other.probability, atol=1e-4)
+
+
+@pytest.mark.slow
+def test_changing_lengths_take_no_memory():
+    predictor = reader()
+    predictor.runtime = "openvino"
+    rng = np.random.default_rng(0)
+
+    def compute(count):
+        for rows, length in rng.integers(1, (20, 40), (count, 2)):
+            ids = rng.integers(5, 20, (rows, length)).astype("int32")
+            predictor.network.scores({"encoder_ids": ids, "segment_ids": np.zeros_like(ids)})
+        return resident_mib()
+
+    before = compute(2000)
+    assert compute(8000) - before < 16

@@ -239,19 +239,26 @@ def chosen_sentences(examples: Sequence[Example]) -> dict[str, dict[str, Sequenc
         start = example.passages[number].index(text)
         similar[example.id] = [Span(number, start, start + len(text))]
         span = Span(result.passage, result.start, result.end)
-        answered[example.id] = sentence_spans(example.passages, [span])
+        spans = [span] if result.is_confident else []
+        answered[example.id] = sentence_spans(example.passages, spans)
     return {
-        "– the sentence of ready's answer": answered,
+        "– the sentence of ready's answer, if it is confident": answered,
         "– the most similar sentence": similar,
         "– the first sentence": first,
     }
 
 
 def evidence_rows(dev: Sequence[Example]) -> list[list[str]]:
-    """Returns what `ready-evidence` finds in one paragraph and in two, beside other sentences."""
+    """Returns what `ready-evidence` finds in one paragraph, in two, and in one that has nothing to
+    find for half of the questions, beside other sentences."""
     own = drawn([e for e in dev if e.answers], CALIBRATED)
+    sets = {
+        DEV: own,
+        "in two paragraphs": in_pairs(own, dev),
+        "half beside a similar paragraph": [*own[:EACH], *beside_others(own[EACH:], dev)],
+    }
     rows = []
-    for title, asked in {DEV: own, "– in two paragraphs": in_pairs(own, dev)}.items():
+    for title, asked in sets.items():
         results = zip(asked, tfmrc.load(EVIDENCE).predict(asked), strict=True)
         found = {example.id: (one, *one.alternatives) for example, one in results}
         for name, spans in {title: found, **chosen_sentences(asked)}.items():

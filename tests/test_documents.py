@@ -39,8 +39,9 @@ from tfmrc.predictors.ready import shipped as ready
 ROOT = Path(__file__).resolve().parents[1]
 MADE = {"_build", "api"}  # by `make docs`
 DOCS = [path for path in sorted((ROOT / "docs").rglob("*.md")) if not MADE & {*path.parts}]
-GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
-PAGES = [*GUIDES, ROOT / "SECURITY.md", *sorted((ROOT / "recipes").glob("**/*.md"))]
+TUTORIALS = [path for path in DOCS if path.parent.name == "tutorials"]  # tests/test_tutorials.py
+GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(p for p in DOCS if p not in TUTORIALS)]
+PAGES = [*GUIDES, *TUTORIALS, ROOT / "SECURITY.md", *sorted((ROOT / "recipes").glob("**/*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`(?:\w+=\S+ )?(tfmrc [a-z]+ [^`]+)`")
 SERVED = re.compile(r"http://(?:127\.0\.0\.1|localhost):8501")

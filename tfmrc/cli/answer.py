@@ -1,7 +1,7 @@
 """Answer one question.
 
-The answer comes from passages, or from an index of documents that `tfmrc index` has made.
-Without a model the ready reader answers (English). An export needs TensorFlow and no model code.
+The answer comes from passages, or from an index of documents that `tfmrc index` wrote.
+Without a model, the ready reader answers (English). An export needs TensorFlow and no model code.
 The key of a server is read from the variable TFMRC_API_KEY.
 """
 

@@ -1,8 +1,7 @@
-"""Make a model's probabilities true, and find its threshold.
+"""Calibrate a model's probabilities, and choose its threshold.
 
-On questions with answers that the model was not trained on. The map and the report are written into
-the model's folder, or with --to into a copy of it; below the threshold an answer counts as not
-found.
+They are fitted to questions with answers that the model was not trained on. The model's folder, or
+with --to a copy of it, gets the calibration and a report. Below the threshold the model declines.
 """
 
 from argparse import ArgumentParser, Namespace

@@ -34,7 +34,7 @@ NVIDIA_DRIVER = Path("/proc/driver/nvidia/version")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    pass
+    """The command has no arguments."""
 
 
 def run(options: Namespace) -> int:

@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("run", help=f"a run or a grid; with --input, {MODEL}")
     parser.add_argument("--input", metavar="FILE", help="score on the questions of this file")
     parser.add_argument(
-        "--output", metavar="FOLDER", help="with --input: write the report here; default: nowhere"
+        "--output", metavar="FOLDER", help="with --input: write the report here; default: print it"
     )
     parser.add_argument(
         "--rules",

@@ -12,9 +12,9 @@ from tfmrc.utils.progress import show_progress
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="FOLDER", help="the folder, with those below it")
+    parser.add_argument("folder", metavar="FOLDER", help="the folder, subfolders included")
     parser.add_argument("--to", metavar="FILE", required=True, help="the index")
-    what = "also find passages by MiniLM's vectors, without a word of the question (slower)"
+    what = "also find passages that share no word with the question, by MiniLM's vectors (slower)"
     parser.add_argument("--dense", action="store_true", help=what)
 
 

@@ -1,7 +1,7 @@
 """Write a recipe for your own questions.
 
-The recipe trains a model on your files: CSV, TSV, JSON, Excel, Parquet, SQuAD or another
-official form.
+The recipe trains a model on your files: CSV, TSV, JSON, Excel, Parquet, SQuAD or the
+form of another dataset.
 """
 
 from argparse import ArgumentParser, Namespace

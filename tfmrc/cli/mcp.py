@@ -1,4 +1,4 @@
-"""Give an assistant answers from documents, as tools.
+"""Serve documents to an assistant, as tools.
 
 The Model Context Protocol over standard input and output: an assistant, such as Claude Desktop or
 VS Code, starts this command itself. Needs `pip install tfmrc[mcp]`; see docs/how-to/documents.md.
@@ -13,7 +13,7 @@ from tfmrc.utils.optional import optional_import
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    what = "what reads the documents; default: ready"
+    what = "the model that reads the documents; default: ready"
     parser.add_argument("model", nargs="?", default="ready", help=what)
     add_shared(parser.add_mutually_exclusive_group(required=True), "--documents")
 

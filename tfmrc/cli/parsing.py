@@ -58,7 +58,7 @@ OPTION = (
     "an option of the model's reading or decoding, such as num_beams=4 or min_probability=0.5; a "
     "wrong name prints the list"
 )
-INDEX = "an index of documents, which `tfmrc index` has made"
+INDEX = "an index of documents, written by `tfmrc index`"
 IMPORT = "import a module that registers your own models, formats or metrics; may be repeated"
 RUNTIME = (
     "what computes the model; auto, the default: OpenVINO, if it is installed, the model is a "
@@ -101,8 +101,8 @@ def add_table_options(
     parser.add_argument(
         "--blank-answers",
         choices=("unknown", "none"),
-        help="whether a blank answer is unknown, so that its row is left out, or means that there "
-        "is none; default: as in the training of a run, else unknown",
+        help="what a blank answer means: unknown (the row is left out), or none (there is no "
+        "answer); default: as in the training of a run, else unknown",
     )
     parser.add_argument("--on-error", choices=("raise", "skip"), help=f"at a broken row: {broken}")
 

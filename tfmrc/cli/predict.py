@@ -1,9 +1,9 @@
 """Answer the questions of a file.
 
 The file is a table with the columns question and passage (CSV, TSV, JSON, Excel, Parquet), JSON
-lines with id, question and passages, or an official form. Nothing but these is read. A table
-without questions is one of passages, about which a model that asks is asked. With `--documents`
-only questions are read; every answer comes with its place. A broken record makes the exit status 1.
+lines with id, question and passages, or the form of a dataset. A model that asks also takes a
+table of passages without questions. With `--documents` only questions are read, and every answer
+comes with its place. After a broken record the exit status is 1.
 """
 
 import sys
@@ -38,9 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     ray = parser.add_argument_group("on several machines, into a folder of Parquet or JSON lines")
     ray.add_argument("--engine", choices=("ray",), help="Ray Data; needs tfmrc[ray]")
     ray.add_argument("--address", help="the cluster, such as auto; default: one on this machine")
-    ray.add_argument(
-        "--actors", type=int, metavar="N", help="default: as many as there is room for"
-    )
+    ray.add_argument("--actors", type=int, metavar="N", help="default: as many as fit")
     ray.add_argument("--cpus-per-actor", type=float, default=1, metavar="N", help="default: 1")
     ray.add_argument("--gpus-per-actor", type=float, default=0, metavar="N", help="default: 0")
 

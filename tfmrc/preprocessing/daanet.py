@@ -22,7 +22,7 @@ TASKS = {"answer": "answer", "ask": "question"}  # what each task writes
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class DAANetPreprocessor(Preprocessor):
-    """Passages, questions and answers to the inputs of `DAANet`, and ids back to strings.
+    """Converts passages, questions and answers to `DAANet`'s inputs, and ids back to strings.
 
     Words are spelled as they are compared (NFKC, lower case), because a generated word has no
     other spelling. Question and answer begin with `BOS`. Extended ids: a word among the first G =

@@ -29,7 +29,7 @@ FEATURE_INPUTS = ("question_features", "passage_features")
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class MasquePreprocessor(Preprocessor):
-    """Strings to Masque's inputs and targets, and ids back to strings; graph operations only.
+    """Converts strings to Masque's inputs and targets, and ids back, by graph operations.
 
     The source of an example is its question followed by its passages, `S = J + K * L` positions:
     `[question, padded to J | passage 1, padded to L | … | passage K]`. Every passage begins with

@@ -25,7 +25,7 @@ UNKNOWN = -1
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class MaxoutPointerQGPreprocessor(Preprocessor):
-    """Passage and answer to the inputs of question generation, and ids back to strings.
+    """Converts passages and answers to inputs of question generation, and ids to strings.
 
     The context that the model reads is the whole passage, or the sentences that hold the answer. If
     the context has more than `passage_length` words, its first ones are read, or those around the

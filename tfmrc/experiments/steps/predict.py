@@ -40,9 +40,9 @@ def predict(
     runtime: "Runtime" = "auto",
     **reading: Unpack[Reading],
 ) -> list[RecordError]:
-    """Predicts the examples of a file; only question and passages must be right.
+    """Predicts the examples of a file; their labels are not read.
 
-    About the passages of a table without questions, a model that asks is asked. With documents,
+    A model that asks also takes a table of passages without questions. With documents,
     only the questions are read, and every answer has its place in a document.
 
     Args:

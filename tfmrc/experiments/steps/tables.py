@@ -111,7 +111,7 @@ def ask_documents(
     reader: Any = "ready",
     **options: Any,
 ) -> None:
-    """Asks about the passages of documents, and keeps the questions that a reader answers alike.
+    """Asks about the passages of documents, and keeps the questions that a reader answers right.
 
     A question is kept if the reader's answer from the same passage is confident and shares words
     with the answer that was asked about: F1 of at least 0.5. Some passages are held at a time, and
@@ -136,7 +136,7 @@ def ask_documents(
         write_table(target, rows, header=ASKED)
     print(
         f"{counts['questions']:,} questions about {counts['passages']:,} passages; kept: "
-        f"{counts['kept']:,}, which the reader answers alike.",
+        f"{counts['kept']:,}, to which the reader finds the answer.",
         file=sys.stderr,
     )
 
@@ -144,7 +144,7 @@ def ask_documents(
 def _answered_alike(
     asker: Any, collection: DocumentCollection, options: Mapping[str, Any], counts: Counter[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yields the rows of the questions that the reader answers alike, and counts them."""
+    """Yields the rows of the questions that the reader answers right, and counts them."""
     reader: Any = collection.predictor
     progress = Progress("asking", 0, "passages")
     for passages in batches_of(_once(collection.store.passages()), TOGETHER):

@@ -19,6 +19,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 WORDS, BATCHES = (150, 400, 2000), (1, 16)
@@ -111,7 +112,9 @@ def is_ours(side: str) -> bool:
     return side.startswith("tfmrc")
 
 
-def cells(path: Path) -> list[tuple[int, int, list[dict[str, str]]]]:
+def cells(
+    path: Path, lengths: Sequence[int], batches: Sequence[int]
+) -> list[tuple[int, int, list[dict[str, str]]]]:
     """Returns for each length and batch size the questions with their contexts."""
     articles = json.loads(path.read_text(encoding="utf-8"))["data"]
     paragraphs = [p for article in articles for p in article["paragraphs"] if p["qas"]]
@@ -126,8 +129,8 @@ def cells(path: Path) -> list[tuple[int, int, list[dict[str, str]]]]:
                 for n, q in enumerate(questions)
             ],
         )
-        for count in WORDS
-        for batch in BATCHES
+        for count in lengths
+        for batch in batches
     ]
 
 
@@ -147,6 +150,8 @@ def main() -> None:
     parser.add_argument("--peer", default=sys.executable, help="a Python with transformers")
     parser.add_argument("--rounds", type=int, default=3, help="the median is printed")
     parser.add_argument("--repeats", type=int, default=5, help="calls per round")
+    parser.add_argument("--words", type=int, nargs="+", default=WORDS)
+    parser.add_argument("--batches", type=int, nargs="+", default=BATCHES)
     parser.add_argument("--cores", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--sides", nargs="+", default=list(SIDES), choices=list(SIDES))
     parser.add_argument(
@@ -174,7 +179,7 @@ def main() -> None:
                         "cores": cores,
                         "repeats": arguments.repeats,
                         "clock": "process_time" if arguments.cpu_time else "perf_counter",
-                        "cells": cells(arguments.squad),
+                        "cells": cells(arguments.squad, arguments.words, arguments.batches),
                     }
                     source.write_text(json.dumps(settings), encoding="utf-8")
                     python = sys.executable if is_ours(side) else arguments.peer

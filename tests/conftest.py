@@ -83,6 +83,7 @@ def pytest_report_header() -> list[str]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     missing = {"shared_data": not data_folder().is_dir(), "torch": torch_python() is None}
+    missing["nncf"] = not (os.environ.get("TFMRC_NNCF_PYTHON") or importlib.util.find_spec("nncf"))
     absent = [marker for marker, is_missing in missing.items() if is_missing]
     deselected = {item for item in items if any(map(item.get_closest_marker, absent))}
     if deselected:

@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 
 import tfmrc
+from tests.encoders.hugging_face.cases import CONFIGS
 from tests.memory import resident_mib
 from tfmrc import encoders, models, preprocessing, text
 from tfmrc.cli import export
+from tfmrc.encoders.hugging_face.folder import load_layer
+from tfmrc.ops import long_attention
 from tfmrc.predictors import Calibration, ExportedPredictor, ensemble_predictor, openvino
 
 WORDS = "who flew over the hill ? an owl , a kite and crow . every night day".split()
@@ -24,6 +27,7 @@ PASSAGES = [
 ]
 HANDBOOK = Path(tfmrc.__file__).parent / "data" / "handbook_files" / "questions.csv"
 INT8_ALONE = Namespace(run="ready", option=[], int8=True, input=None, openvino=False)
+HALF = Namespace(compute_dtype="bfloat16")
 OPTIONS = {"Extractive": {"num_return_sequences": 3}, "Evidence": {"threshold": 0.4}}
 
 
@@ -121,6 +125,7 @@ def test_auto_takes_tensorflow_where_openvino_is_of_no_use(monkeypatch):
     [
         (lambda folder: setattr(reader(), "runtime", "onnx"), "runtime='onnx'"),
         (lambda folder: openvino.check_runtime("openvino", keras.Sequential()), "Sequential"),
+        (lambda folder: openvino.check_runtime("openvino", HALF), "dtype='bfloat16'"),
         (lambda folder: openvino.uses_parts(folder, "openvino"), "tfmrc export --openvino"),
         (lambda folder: export.run(INT8_ALONE), "--int8 needs --openvino"),
     ],
@@ -137,6 +142,27 @@ def test_int8_names_what_it_needs(monkeypatch, tmp_path):
     with pytest.raises(ImportError, match="tfmrc.int8."):
         reader().export(tmp_path / "owls" / "1", openvino=True, int8=asked)
     assert not (tmp_path / "owls" / "1").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "in_parts"), [*((kind, False) for kind in CONFIGS), ("modernbert", True)]
+)
+def test_every_kind_of_encoder_has_the_same_scores(kind, in_parts, monkeypatch):
+    if in_parts:  # as for texts of thousands of subwords
+        monkeypatch.setattr(long_attention, "MOST_WEIGHTS", 200)
+    keras.utils.set_random_seed(1)
+    config = {**CONFIGS[kind], "max_position_embeddings": 66}
+    model = models.ExtractiveReader(encoder=load_layer(Path("config"), config, 1))
+    network = openvino.Network(openvino.converted(model))
+    rng = np.random.default_rng(0)
+    for rows, length in ((1, 1), (2, 13), (3, 64)):
+        ids = rng.integers(2, 30, (rows, length)).astype("int32")
+        ids[-1, 9:] = 1  # padding
+        batch = {"encoder_ids": ids, "segment_ids": np.zeros_like(ids)}
+        real = (ids != 1)[..., None]
+        expected = np.array(model.scores(batch))
+        np.testing.assert_allclose(network.scores(batch) * real, expected * real, atol=1e-4)
 
 
 @pytest.mark.slow
@@ -166,3 +192,19 @@ def test_changing_lengths_take_no_memory():
 
     before = compute(2000)
     assert compute(8000) - before < 16
+
+
+@pytest.mark.slow
+@pytest.mark.nncf
+def test_int8_has_a_quarter_of_the_size_and_nearly_the_same_scores(tmp_path):
+    predictor = reader()
+    asked = [{"question": QUESTIONS[n % 3], "passages": PASSAGES[n % 2]} for n in range(30)]
+    predictor.export(tmp_path / "owls" / "1", openvino=True)
+    predictor.export(tmp_path / "owls" / "2", openvino=True, int8=asked)
+    files = [tmp_path / "owls" / number / openvino.FOLDER / openvino.NETWORK for number in "12"]
+    sizes = [file.with_suffix(".bin").stat().st_size for file in files]
+    assert sizes[1] < 0.4 * sizes[0]
+    ids = np.random.default_rng(0).integers(5, 20, (20, 30)).astype("int32")
+    batch = {"encoder_ids": ids, "segment_ids": np.zeros_like(ids)}
+    scores = [openvino.Network(file).scores(batch).numpy().ravel() for file in files]
+    assert np.corrcoef(*scores)[0, 1] > 0.97

@@ -22,7 +22,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tfmrc.models import ExtractiveReader, ReaderEnsemble
+from tfmrc.models import EvidenceReader, ExtractiveReader, ReaderEnsemble
 from tfmrc.models.protocols import ReaderModel
 from tfmrc.ops.portable import has_gpu, portable
 from tfmrc.predictors.spans.reader_windows import SCORES, Tensors, window_scores
@@ -37,13 +37,14 @@ TEXTS = (
     tf.TensorSpec([None], tf.string, name="question"),
     tf.TensorSpec([None, None], tf.string, name="passages"),
 )
+MEASURED = (ExtractiveReader, EvidenceReader, ReaderEnsemble)  # what `auto` leaves to OpenVINO
 STEP = 16  # subwords
 INPUTS = ("encoder_ids", "segment_ids")
 LEAST_WEIGHTS = 2**20  # of a reader that `auto` reads with OpenVINO; smaller ones are fast anyway
 TELEMETRY = "openvino_telemetry"
 NNCF_PYTHON = "TFMRC_NNCF_PYTHON"  # variable: another Python that has NNCF, which needs no tfmrc
 QUANTIZE = """
-import os, sys
+import sys
 sys.modules["openvino_telemetry"] = None  # nothing is sent
 import nncf, numpy, openvino
 file, arrays = sys.argv[1:]
@@ -86,7 +87,7 @@ class Network:
     def __init__(self, network: Any):
         ov = imported()
         options: dict[str, Any] = {
-            # Others would be chosen by the CPU, or by the number of requests.
+            # The default would be bfloat16 wherever the CPU multiplies it.
             "INFERENCE_PRECISION_HINT": "f32",
             "PERFORMANCE_HINT": "LATENCY",
         }
@@ -124,6 +125,7 @@ def imported() -> Any:
     """
     with optional_import("tfmrc[openvino]"), _without_telemetry():
         import openvino
+        import openvino.passes
         import openvino.tools.ovc
 
     return openvino
@@ -158,6 +160,11 @@ def check_runtime(runtime: str, model: keras.Model) -> None:
         raise ValueError(f"`runtime` must be one of {known}. Received: runtime={runtime!r}")
     if runtime != "openvino":
         return
+    if model.compute_dtype != "float32":
+        raise ValueError(
+            "OpenVINO converts models in float32; in another dtype a model stays in TensorFlow. "
+            f"Received: runtime={runtime!r}, dtype={model.compute_dtype!r}"
+        )
     if not isinstance(model, ExtractiveReader | ReaderEnsemble):
         raise ValueError(
             "OpenVINO computes extractive readers and evidence readers. Models that go word by "
@@ -170,9 +177,9 @@ def check_runtime(runtime: str, model: keras.Model) -> None:
 def chooses_openvino(runtime: str, model: keras.Model) -> bool:
     """Returns True if OpenVINO computes a model.
 
-    For "auto" it must be installed, on a CPU of x86 without a GPU beside it, and the model a reader
-    in float32 that is not small. A model that is compiled for training stays in TensorFlow: its
-    weights change.
+    For "auto" it must be installed, on a CPU of x86 without a GPU beside it, and the model one of
+    tfmrc's readers, in float32 and not small. A model that is compiled for training stays in
+    TensorFlow: its weights change.
 
     Args:
         runtime: str. "tensorflow", "openvino" or "auto".
@@ -182,7 +189,7 @@ def chooses_openvino(runtime: str, model: keras.Model) -> bool:
         return False
     return runtime == "openvino" or (
         is_useful()
-        and isinstance(model, ExtractiveReader | ReaderEnsemble)
+        and type(model) in MEASURED
         and model.compute_dtype == "float32"
         and model.count_params() >= LEAST_WEIGHTS
     )
@@ -218,7 +225,11 @@ def converted(model: Any) -> Any:
         traced = tf.function(scores, input_signature=specs, autograph=False).get_concrete_function()
     whole = ov.convert_model(traced)
     # Functions with a gradient of their own have further outputs.
-    return ov.Model([whole.output(SCORES)], whole.get_parameters(), "reader")
+    network = ov.Model([whole.output(SCORES)], whole.get_parameters(), "reader")
+    passes = ov.passes.Manager()
+    passes.register_pass(ov.passes.ConstantFolding())  # else int8 keeps words for their shape
+    passes.run_passes(network)
+    return network
 
 
 def write_parts(
@@ -321,6 +332,7 @@ def uses_parts(folder: Path, runtime: str) -> bool:
 
     Raises:
         ValueError: If OpenVINO is asked for, and the export was written without it.
+        ImportError: If OpenVINO is asked for and not installed.
     """
     has_parts = (folder / FOLDER / NETWORK).is_file()
     if runtime == "openvino" and not has_parts:
@@ -328,4 +340,6 @@ def uses_parts(folder: Path, runtime: str) -> bool:
             f"{folder} was exported without OpenVINO's file: `tfmrc export --openvino` writes it, "
             f"of a reader. Received: runtime={runtime!r}"
         )
+    if runtime == "openvino":
+        imported()
     return has_parts and (runtime == "openvino" or (runtime == "auto" and is_useful()))

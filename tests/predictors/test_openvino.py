@@ -16,7 +16,13 @@ from tfmrc import cli, encoders, models, preprocessing, text
 from tfmrc.cli import export
 from tfmrc.encoders.hugging_face.folder import load_layer
 from tfmrc.ops import long_attention
-from tfmrc.predictors import Calibration, ExportedPredictor, ensemble_predictor, openvino
+from tfmrc.predictors import (
+    Calibration,
+    ExportedPredictor,
+    ExtractiveReaderPredictor,
+    ensemble_predictor,
+    openvino,
+)
 from tfmrc.serving import Client, Server
 
 WORDS = "who flew over the hill ? an owl , a kite and crow . every night day".split()
@@ -122,6 +128,19 @@ def test_auto_takes_tensorflow_where_openvino_is_of_no_use(monkeypatch):
     monkeypatch.setattr(openvino, "find_spec", lambda name: None)
     monkeypatch.setattr(openvino, "LEAST_WEIGHTS", 0)
     assert not openvino.chooses_openvino("auto", reader().model)
+
+
+def test_export_reads_300_questions_for_int8(tmp_path, monkeypatch):
+    given = {}
+    monkeypatch.setattr(
+        ExtractiveReaderPredictor, "export", lambda self, path, **more: given.update(more) or path
+    )
+    folder, table = str(reader().save(tmp_path / "saved")), tmp_path / "questions.csv"
+    table.write_text("question,passage\n" + "Who flew?,A crow flew.\n" * 700)
+    asked = ["export", folder, "--to", str(tmp_path / "owls" / "1"), "--openvino", "--int8"]
+    assert cli.main([*asked, "--input", str(table)]) == 0
+    assert given["openvino"] is True
+    assert [example.question for example in given["int8"]] == ["Who flew?"] * 300
 
 
 def test_commands_convert_a_network_for_many_questions(useful, tmp_path, monkeypatch):

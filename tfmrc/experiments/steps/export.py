@@ -57,18 +57,13 @@ def export(
                 flush=True,
             )
     path = Path(to) if to is not None else _next_version(Path("savedmodels", name))
-    questions = None
+    more: dict[str, Any] = {"openvino": True} if openvino else {}
     if int8 is not None:
         rows, _ = read_questions(int8, labels="none", usual=model.table_options)
         found = list(rows.examples)
-        questions = found[:: max(1, len(found) // FOR_INT8)][:FOR_INT8]
+        more["int8"] = found[:: max(1, len(found) // FOR_INT8)][:FOR_INT8]
     path = model.predictor.export(
-        path,
-        overwrite=overwrite,
-        metrics=metrics,
-        openvino=openvino,
-        int8=questions,
-        **model.options,
+        path, overwrite=overwrite, metrics=metrics, **more, **model.options
     )
     print(f"Exported {path}")
     return path

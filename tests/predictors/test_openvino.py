@@ -73,6 +73,15 @@ def test_a_reader_answers_as_on_tensorflow(kind):
     assert "openvino_telemetry" not in sys.modules
 
 
+def test_a_reader_on_openvino_exports_tensorflow(tmp_path):
+    predictor = reader()
+    expected = outputs(predictor)
+    predictor.runtime = "openvino"
+    assert outputs(predictor)["answer"].tolist() == expected["answer"].tolist()
+    exported = tfmrc.load(predictor.export(tmp_path / "owls" / "1"))
+    check_equal(outputs(exported), expected)
+
+
 def test_scores_do_not_depend_on_padding():
     predictor = ensemble_predictor([reader(), reader(seed=2)])
     predictor.runtime = "openvino"

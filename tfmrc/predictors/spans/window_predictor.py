@@ -43,8 +43,13 @@ class WindowPredictor(Predictor[SpanAnswer]):
 
         Inputs: `question` string `[B]`, `passages` string `[B, N]`, `""` for a missing one.
         """
-        network = self.network
+        return self._signatures_with(self.network, options)
 
+    def export_signatures(self, options: Any) -> dict[str, Any]:
+        """Returns `serving_default` in TensorFlow, whatever computes this predictor."""
+        return self._signatures_with(self.model, options)
+
+    def _signatures_with(self, network: ReaderModel, options: Any) -> dict[str, Any]:
         def answer(question: tf.Tensor, passages: tf.Tensor) -> Tensors:
             return self.find(network, self.read(question, passages), options)
 

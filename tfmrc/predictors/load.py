@@ -31,9 +31,9 @@ def load(
 
     Args:
         folder: str or path. A model of English that comes with tfmrc ("ready", "ready-san",
-            "ready-evidence" or "ready-qg"); a saved predictor, a run, or an export or one of its
-            versions; or a model for question answering in Hugging Face's form (a folder, or
-            `hf://owner/name`), see `tfmrc.predictors.load_hugging_face`.
+            "ready-evidence", "ready-daanet" or "ready-qg"); a saved predictor, a run, or an export
+            or one of its versions; or a model for question answering in Hugging Face's form (a
+            folder, or `hf://owner/name`), see `tfmrc.predictors.load_hugging_face`.
         verify: bool. Whether every file is compared with its digest first. False saves the time of
             reading very large folders twice. Default: True.
         dtype: Keras dtype or policy of a reader of Hugging Face, such as "bfloat16". Any other

@@ -1,7 +1,7 @@
 """References: the texts and labels against which predictions are scored."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,8 @@ class Reference:
             Default: None.
         relevance: tuple of bool or None. One truth value per passage. None if unknown.
             Default: None.
-        passages: tuple of str. The passages, if spans are known. Default: ().
-        spans: tuple of `Span`. The spans of the passages that are right. Default: ().
+        passages: tuple of str. The passages, if spans of them are right; not compared. Default: ().
+        spans: tuple of `Span`. The spans of the passages that are right; not compared. Default: ().
     """
 
     id: str
@@ -36,8 +36,8 @@ class Reference:
     query_type: str = ""
     answerable: bool | None = None
     relevance: tuple[bool, ...] | None = None
-    passages: tuple[str, ...] = ()
-    spans: tuple[Span, ...] = ()
+    passages: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    spans: tuple[Span, ...] = field(default=(), compare=False, repr=False)
 
     @classmethod
     def of(cls, example: Example, style: str | None = None) -> "Reference":
@@ -50,8 +50,8 @@ class Reference:
             example.query_type or "",
             example.answerable,
             example.relevance,
-            example.passages,
-            example.spans,
+            tuple(example.passages) if example.spans else (),  # else they would only take memory
+            tuple(example.spans),
         )
 
 

@@ -73,10 +73,13 @@ def score_evidence(
             [Span(one.passage, one.start, one.end) for one in spans if one.start >= 0]
             for spans in (predictions[example.id], example.spans)
         )
+        found["span"][example.id] = _f1(ours, right)
+        if not right:  # the passages may be unknown
+            found["word"][example.id] = found["sentence"][example.id] = found["span"][example.id]
+            continue
         parts = partial(sentence_spans, example.passages)
         found["word"][example.id] = _f1(parts(ours, words), parts(right, words))
         found["sentence"][example.id] = _f1(parts(ours), parts(right))
-        found["span"][example.id] = _f1(ours, right)
     labels = {"word": "Words", "sentence": "Sentences", "span": "Exact spans"}
     rows = tuple(
         mean_score(

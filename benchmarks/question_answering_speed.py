@@ -53,11 +53,12 @@ measure(tfmrc.pipeline("question-answering", reader))
 OPENVINO = 'reader.runtime = "openvino"'
 INT8 = """
 from pathlib import Path
-from tfmrc.predictors.openvino import FOLDER, NETWORK, Network
+from tfmrc.predictors.openvino import FOLDER, NETWORK, Network, state_of
 export = Path(settings["openvino"])
 if not export.exists():
     reader.export(export, openvino=True, int8=settings["int8"])
-reader.runtime, reader._network = "openvino", Network(export / FOLDER / NETWORK)
+reader.runtime, reader._converted = "openvino", state_of(reader.model)().numpy().tobytes()
+reader._network = Network(export / FOLDER / NETWORK)
 """
 TRANSFORMERS = """
 import torch

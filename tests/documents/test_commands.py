@@ -145,7 +145,11 @@ def test_an_index_is_made_without_tensorflow(folder):
         (["answer", "--question", "?", "--documents", "no.index"], "There is no index no.index"),
         (
             ["predict", "--input", "q", "--documents", "x", "--engine", "ray", "--output", "y"],
-            "reads passages",
+            "no --documents and no --runtime",
+        ),
+        (
+            ["predict", "--input=q", "--runtime=openvino", "--engine=ray", "--output=y"],
+            "no --documents and no --runtime",
         ),
     ],
 )

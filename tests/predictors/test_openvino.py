@@ -82,6 +82,13 @@ def test_a_reader_on_openvino_exports_tensorflow(tmp_path):
     check_equal(outputs(exported), expected)
 
 
+def test_no_shape_keeps_a_constant_in_float32():
+    nodes = openvino.converted(reader().model).get_ops()
+    shapes = [node for node in nodes if node.get_type_name() == "ShapeOf"]
+    assert shapes
+    assert all(node.get_input_partial_shape(0).is_dynamic for node in shapes)
+
+
 def test_scores_do_not_depend_on_padding():
     predictor = ensemble_predictor([reader(), reader(seed=2)])
     predictor.runtime = "openvino"
@@ -131,6 +138,19 @@ def test_auto_takes_it_for_readers_that_are_not_trained(useful, tmp_path):
     words = preprocessing.SANPreprocessor(text.Vocabulary(WORDS))
     san = models.SAN(**words.model_kwargs(), word_dim=4, units=2, align_dim=2)
     assert not openvino.chooses_openvino("auto", san)
+
+
+@pytest.mark.parametrize("part", ["encoder", "answer_module"])
+def test_new_weights_are_read(useful, part):
+    predictor, other = reader(), reader(seed=2)
+    predictor.runtime = "openvino"
+    outputs(predictor)
+    chosen, given = getattr(predictor.model, part), getattr(other.model, part)
+    chosen.set_weights(given.get_weights())
+    found = outputs(predictor)
+    assert isinstance(predictor.network, openvino.Network)
+    predictor.runtime = "tensorflow"
+    check_equal(found, outputs(predictor))
 
 
 def test_auto_takes_tensorflow_where_openvino_is_of_no_use(monkeypatch):

@@ -74,12 +74,13 @@ def requirements(extra: str) -> list[str]:
 
 def print_devices() -> None:
     from tfmrc.experiments.environment import machine, summary
+    from tfmrc.ops.portable import cpu_info
 
     facts = machine()
     print(f"\nDevices\n  {summary(facts)}")
-    if (cpu := Path("/proc/cpuinfo")).exists():
-        flags = set(cpu.read_text(encoding="utf-8").split())
-        print(f"  instructions: {', '.join(sorted(flags & {*INSTRUCTIONS})) or 'no AVX2'}")
+    if known := cpu_info():
+        flags = {*known.split()} & {*INSTRUCTIONS}
+        print(f"  instructions: {', '.join(sorted(flags)) or 'no AVX2'}")
     if not facts["gpus"] and NVIDIA_DRIVER.exists():
         print("  NVIDIA's driver is installed, but TensorFlow finds no GPU:")
         print("  pip install 'tensorflow[and-cuda]>=2.21,<2.22'")

@@ -61,8 +61,8 @@ OPTION = (
 INDEX = "an index of documents, written by `tfmrc index`"
 IMPORT = "import a module that registers your own models, formats or metrics; may be repeated"
 RUNTIME = (
-    "what computes the model; auto, the default: OpenVINO, if it is installed, the model is a "
-    "reader, and the CPU one on which it is faster"
+    "what computes a reader; auto, the default: OpenVINO, where it is installed and saves time; "
+    "in `answer` of exports that were written for it only"
 )
 SHARED: dict[str, dict[str, Any]] = {  # the options of several commands
     "--set": dict(**NAMED_VALUES, help="change settings, such as training.epochs=3"),

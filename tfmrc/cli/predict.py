@@ -64,8 +64,8 @@ def run(options: Namespace) -> int:
 
 
 def _run_ray(options: Namespace) -> int:
-    if options.documents is not None:
-        raise ValueError("--engine ray reads passages; it takes no --documents")
+    if options.documents is not None or options.runtime != "auto":
+        raise ValueError("--engine ray reads passages; it takes no --documents and no --runtime")
     try:
         from tfmrc.integrations.ray import predict
     except ImportError as error:

@@ -46,8 +46,13 @@ def has_gpu() -> bool:
 
 def multiplies_bfloat16() -> bool:
     """Returns True for a CPU that multiplies bfloat16 (AVX-512 BF16 or AMX), without a GPU."""
-    try:
-        words = CPU_INFO.read_text(encoding="ascii", errors="replace").split()
-    except OSError:  # not Linux
-        return False
+    words = cpu_info().split()
     return not {"avx512_bf16", "amx_bf16"}.isdisjoint(words) and not has_gpu()
+
+
+def cpu_info() -> str:
+    """Returns what Linux says about the CPU, its name and instructions; "" elsewhere."""
+    try:
+        return CPU_INFO.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""

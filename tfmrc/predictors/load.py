@@ -41,9 +41,8 @@ def load(
         runtime: str. What computes the model: "tensorflow"; "openvino", the networks of extractive
             and evidence readers, at the first answer (`pip install tfmrc[openvino]`); or
             "auto", OpenVINO where it is installed and faster: readers in float32 on CPUs of x86,
-            and exports that were written for it. It reads the weights as they were at the first
-            answer, and leaves a model that is compiled for training to TensorFlow.
-            Default: "auto".
+            and exports that were written for it. It leaves a model that is compiled for training
+            to TensorFlow. Default: "auto".
 
     Returns:
         A `tfmrc.Predictor`, or a `tfmrc.predictors.ExportedPredictor` for an export.

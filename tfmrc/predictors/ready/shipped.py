@@ -69,15 +69,16 @@ def ready_exports(name: str = READY) -> Path:
     Raises: as `ready_folder`.
     """
     from tfmrc.predictors import Predictor
-    from tfmrc.predictors.openvino import is_useful
+    from tfmrc.predictors.openvino import chooses_openvino, is_useful
 
     saved = ready_folder(name)
-    on_openvino = name in (READY, EVIDENCE) and is_useful()
-    folder = saved.parent / f"exports-{name}{'-openvino' if on_openvino else ''}"
+    folder = saved.parent / f"exports-{name}{'-openvino' if is_useful() else ''}"
     if not (folder / name / "1").is_dir():
         print(f"Exporting {name} to {folder / name / '1'}, once.", flush=True)
         options: Any = {"num_return_sequences": CANDIDATES} if name in SPANS else {}
-        Predictor.load(saved).export(folder / name / "1", openvino=on_openvino, **options)
+        predictor: Any = Predictor.load(saved)
+        options["openvino"] = chooses_openvino("auto", predictor.model)
+        predictor.export(folder / name / "1", **options)
     return folder
 
 

@@ -26,16 +26,22 @@ class WindowPredictor(Predictor[SpanAnswer]):
     """
 
     _network: openvino.Network | None = None
+    _state: Any = None  # reads what tells the model's weights apart
+    _converted: bytes = b""  # the state of the model that the network was converted from
     model_protocol = ReaderModel
     preprocessor_protocol = ReaderPreprocessor
 
     @property
     def network(self) -> ReaderModel:
-        """The model, or OpenVINO's network of it as it was when it was first read."""
+        """The model, or OpenVINO's network of it, which is made anew when its weights change."""
         if not openvino.chooses_openvino(self.runtime, self.model):
             return self.model
-        if self._network is None:
+        self._state = self._state or openvino.state_of(self.model)
+        state = self._state().numpy().tobytes()
+        if self._network is None or state != self._converted:
+            self._signatures.clear()  # they hold the network before
             self._network = openvino.Network(openvino.converted(self.model))
+            self._converted = state
         return self._network
 
     def build_signatures(self, options: Any) -> dict[str, Any]:

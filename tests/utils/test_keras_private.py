@@ -29,6 +29,19 @@ def test_symbolic_build_creates_what_the_first_step_would(model):
     assert {id(variable) for variable in model.optimizer.variables} == known
 
 
+def test_a_model_built_without_drawing_has_zeros():
+    def build():
+        inputs = keras.Input((2,))
+        hidden = keras.layers.Dense(3, name="hidden")(inputs)
+        return keras.Model(inputs, keras.layers.Dropout(0.5)(hidden))
+
+    built = keras_private.built_without_drawing(build)
+    assert [v.path for v in built.weights] == [v.path for v in build().weights]
+    assert not any(weight.numpy().any() for weight in built.weights)
+    [seed] = [v for v in built.variables if v.path.startswith("seed_generator")]
+    assert seed.numpy().any()
+
+
 def test_build_loss_creates_what_the_first_evaluation_would(model):
     assert keras_private.build_loss(model, (X, {"y": Y}))
     known = {id(variable) for variable in model.metrics_variables}

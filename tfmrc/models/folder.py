@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import keras
 
 from tfmrc.utils.files import check_links, read_json, user_path
+from tfmrc.utils.keras_private import built_without_drawing
 from tfmrc.utils.run_imports import run_imports
 
 CONFIG, WEIGHTS = "config.json", "model.weights.h5"
@@ -41,7 +42,7 @@ def load_model(
     """
     folder = user_path(folder)
     check_links(folder)
-    model = build_model(folder, expected, **overrides)
+    model = built_without_drawing(lambda: build_model(folder, expected, **overrides))
     try:
         model.load_weights(folder / WEIGHTS)
     except (OSError, ValueError, KeyError, RuntimeError, NotImplementedError) as error:

@@ -168,7 +168,7 @@ def check_runtime(runtime: str, model: keras.Model) -> None:
     if not isinstance(model, ExtractiveReader | ReaderEnsemble):
         raise ValueError(
             "OpenVINO computes extractive readers and evidence readers. Models that go word by "
-            "word or step by step stay in TensorFlow, whose loops copy less: "
+            "word or step by step stay in TensorFlow, which is faster for them: "
             f"runtime='tensorflow'. Received: runtime={runtime!r} for {type(model).__name__}"
         )
     imported()

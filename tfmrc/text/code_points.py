@@ -123,8 +123,11 @@ def white_space_table() -> CodePointTable:
 @functools.cache
 def marks_table() -> CodePointTable:
     """Returns the table of combining marks, of the categories Mn, Mc and Me."""
-    marks = [unicodedata.category(chr(code))[0] == "M" for code in range(NUM_CODES)]
-    return CodePointTable(np.array(marks))
+    marks = np.zeros(NUM_CODES, bool)
+    for plane in (0, 1, 0xE):  # the others have ideographs, or nothing
+        codes = range(plane * 0x10000, (plane + 1) * 0x10000)
+        marks[codes] = [unicodedata.category(chr(code))[0] == "M" for code in codes]
+    return CodePointTable(marks)
 
 
 def ends_with_marks(texts: TensorLike, row: tf.Tensor, ends: tf.Tensor) -> tf.Tensor:

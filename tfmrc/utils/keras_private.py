@@ -4,7 +4,7 @@ Each function wraps one private name. `tests/utils/test_keras_private.py` has a 
 fails if a new version of Keras renames or changes it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import keras
@@ -48,6 +48,21 @@ def build_loss(model: keras.Model, data_batch: Any) -> bool:
         )
         loss.build(symbolic, outputs)
     return True
+
+
+def built_without_drawing(build: Callable[[], keras.Model]) -> keras.Model:
+    """Builds a model with zeros as weights, where a file has their values.
+
+    Drawing random weights takes more time than reading them.
+
+    Args:
+        build: callable. Returns the model.
+    """
+    with keras.StatelessScope():  # which makes the variables at its end
+        model = build()
+        for weight in model.weights:
+            weight._initializer = keras.initializers.Zeros()
+    return model
 
 
 def sync_state(model: keras.Model) -> None:

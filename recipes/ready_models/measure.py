@@ -231,7 +231,7 @@ def in_pairs(asked: Sequence[Example], every: Sequence[Example]) -> list[Example
 def chosen_sentences(examples: Sequence[Example]) -> dict[str, dict[str, Sequence[Span]]]:
     """Returns sentences that are chosen without an evidence reader, by the way of choosing."""
     first = {e.id: [Span(0, *sentences(e.passages[0])[0])] for e in examples}
-    similar, answered = {}, {}
+    similar, answered, confident = {}, {}, {}
     results = tfmrc.load(READY).predict(examples)
     for example, result in zip(examples, results, strict=True):
         text = most_similar_sentence(example.question, example.passages)
@@ -239,10 +239,11 @@ def chosen_sentences(examples: Sequence[Example]) -> dict[str, dict[str, Sequenc
         start = example.passages[number].index(text)
         similar[example.id] = [Span(number, start, start + len(text))]
         span = Span(result.passage, result.start, result.end)
-        spans = [span] if result.is_confident else []
-        answered[example.id] = sentence_spans(example.passages, spans)
+        answered[example.id] = sentence_spans(example.passages, [span])
+        confident[example.id] = answered[example.id] if result.is_confident else []
     return {
-        "– the sentence of ready's answer, if it is confident": answered,
+        "– the sentence of ready's answer, if it is confident": confident,
+        "– the sentence of ready's answer, always": answered,
         "– the most similar sentence": similar,
         "– the first sentence": first,
     }

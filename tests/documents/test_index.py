@@ -191,7 +191,7 @@ def test_a_report_has_a_line_for_each_file_that_is_left_out(folder, to, tmp_path
     assert report.left_out == {
         "link.txt": "is a link, which is not followed",
         "linked": "is a link, which is not followed",
-        "scan.pdf": "has no text, as a scan; recognise its text first, for instance by OCRmyPDF",
+        "scan.pdf": "has no text (a scan?): add its text first, for example with OCRmyPDF",
         "empty.txt": "has no text",
         "large.md": "has 2,000 bytes, and at most 1,000 are read: divide it",
         "pipe.txt": "is not a file",

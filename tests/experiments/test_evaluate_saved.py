@@ -129,7 +129,7 @@ def test_the_command_and_its_options(folder, questions, tmp_path, capsys, withou
     assert cli.main([*predict, "--option", "num_beams=2"]) == 1
     assert "Predictor has the options num_return_" in capsys.readouterr().err
     assert cli.main([*command, "--set", "evaluation.limit=2"]) == 1
-    assert "--set does not go with --input FILE" in capsys.readouterr().err
+    assert "--set cannot be combined with --input FILE" in capsys.readouterr().err
 
 
 def test_a_table_with_other_columns(folder, tmp_path, capsys, without_graphs):

@@ -223,7 +223,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(table, tmp_path):
     blind.write_text("question,passage\nWho?,An owl.\n")
     refused(ValueError, "no row has one. Expected a column `answer`", data=blind)
     refused(ValueError, "no answers of the style span, so nothing could be", test=blind)
-    refused(ValueError, "is a training file", test=table)
+    refused(ValueError, "is a training file too", test=table)
     free = tmp_path / "free.csv"
     free.write_text("question,passage,answer\nWho?,An owl.,Nobody\nWho?,It flew.,A bird\n")
     refused(ValueError, "none of the 2 does. `--model masque` writes", data=free)

@@ -73,7 +73,9 @@ def test_the_commands_know_it(cache, capsys, without_graphs):
 @pytest.mark.parametrize("name", [name for name in ready.NAMES if name != "ready-qg"])
 def test_its_export_answers(name, cache):
     exported = tfmrc.load(ready.ready_exports(name) / name)
-    assert exported.answer(question="Who built it?", passages=[PASSAGE]).text == "Anna Holt"
+    answer = exported.answer(question="Who built it?", passages=[PASSAGE])
+    sentence = PASSAGE[PASSAGE.index("It was built") :]
+    assert answer.text == (sentence if name == "ready-evidence" else "Anna Holt")
 
 
 def test_a_model_with_words_starts_from_the_means_of_their_subwords(tmp_path):

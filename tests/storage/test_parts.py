@@ -159,7 +159,7 @@ def change(folder, **entries):
 @pytest.mark.parametrize(
     ("entries", "words"),
     [
-        ({"format": 99}, "written by another tfmrc than this one .* Received: format=99"),
+        ({"format": 99}, "written by another version of tfmrc .* Received: format=99"),
         ({"model": {"class": "os.system", "config": {}}}, "names a model class that is not reg"),
     ],
 )

@@ -58,7 +58,7 @@ def _write_page(answer: Any, options: Namespace) -> None:
 
     if options.documents is not None or (answer.text and not getattr(answer, "words", ())):
         raise ValueError(
-            "A page shows the source of each word in --passage, which only Masque returns. "
+            "--html needs --passage and a model that returns the source of each word (Masque). "
             f"Received: --html {options.html}"
         )
     relevance = getattr(answer, "relevance", None)

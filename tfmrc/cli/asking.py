@@ -54,7 +54,10 @@ def loaded(
     chosen = options_of(words)
     if "://" in model and not model.startswith("hf://"):
         if chosen:
-            raise ValueError(f"A served model's options are fixed. Received: --option {words[0]}")
+            raise ValueError(
+                "The options of a served model are fixed in its export. "
+                f"Received: --option {words[0]}"
+            )
         from tfmrc.serving import Client
 
         yield Client.from_url(model, api_key=os.environ.get("TFMRC_API_KEY") or None), {}

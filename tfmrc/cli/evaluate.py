@@ -40,7 +40,7 @@ def run(options: Namespace) -> int:
     of_run, of_file = ("data", "variants", "seeds", "set"), ("output", "rules")
     for name in of_run if on_file else of_file:
         if getattr(options, name):
-            goes = "does not go with" if on_file else "goes with"
+            goes = "cannot be combined with" if on_file else "needs"
             raise ValueError(f"--{name} {goes} --input FILE. Received: {getattr(options, name)}")
     if on_file:
         experiments.evaluate_file(

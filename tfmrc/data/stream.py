@@ -231,7 +231,9 @@ def _check(example: Example, location: "RecordLocation", labels: Labels, ids: se
     if not example.question.strip():
         raise location.error(f"must not be blank. Received: {example.question!r}", "question")
     if labels == "none" and not any(passage.strip() for passage in example.passages):
-        raise location.error(f"one must have text. Received: {example.passages!r}", "passages")
+        raise location.error(
+            f"at least one must have text. Received: {example.passages!r}", "passages"
+        )
 
 
 @contextmanager

@@ -61,7 +61,7 @@ class DocumentAnswer(Result):
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """Returns the answer that `to_json` described; further values are left out.
+        """Returns the answer that `to_json` described; other keys are ignored.
 
         Example:
 
@@ -82,7 +82,7 @@ class DocumentAnswer(Result):
 
     @property
     def headline(self) -> str:
-        """As that of every result, on one line.
+        """The `headline` of every result, on one line.
 
         Example:
 

@@ -75,7 +75,7 @@ class Passage:
 
 
 class DocumentBuilder:
-    """Puts the text of a document together from its blocks.
+    """Builds a document from its blocks.
 
     Example:
 

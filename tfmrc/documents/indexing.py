@@ -54,7 +54,7 @@ class IndexReport:
         ]
         if self.others:
             kinds = (f"{count:,} {kind}" for kind, count in self.others.most_common())
-            lines.append(f"Files of other forms: {', '.join(kinds)}.")
+            lines.append(f"Not read, because of their form: {', '.join(kinds)}.")
         lines += [f"Left out: {name}: {why}" for name, why in self.left_out.items()]
         return "\n".join(lines)
 

@@ -151,7 +151,7 @@ class LanceDBStore:
         return "".join(row["content"] for row in rows)
 
     def close(self) -> None:
-        """Ends the use of the table; one that was written is compacted and indexed."""
+        """Closes the table; one that was written is compacted and indexed."""
         self._flush()
         if self._writes:
             self._table.optimize()

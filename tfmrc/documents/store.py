@@ -71,7 +71,7 @@ class DocumentStore(Protocol):
         """
 
     def close(self) -> None:
-        """Ends the use of the index."""
+        """Closes the index."""
 
 
 def open_store(

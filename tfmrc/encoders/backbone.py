@@ -152,7 +152,7 @@ class BackboneEncoder(Layer):
 
     @property
     def trainable_layers(self):
-        """Which layers are trained; to be set before the model is compiled."""
+        """Which layers are trained; set it before you compile the model."""
         return self._trainable_layers
 
     @trainable_layers.setter
@@ -248,7 +248,9 @@ class BackboneEncoder(Layer):
         bias = mask_bias(mask)[:, None, None, :]  # [R, 1, 1, P]
         if self.distance_weights is not None:
             if subwords is None:
-                raise ValueError("MPNet cannot be quantized: KerasHub's layers have no distances.")
+                raise ValueError(
+                    "MPNet cannot be quantized: quantized layers have no relative positions."
+                )
             most = self.backbone.max_sequence_length
             bias = bias + distance_scores(self.distance_weights, ids, most)  # [R, H, P, P]
         for number, layer in enumerate(layers):

@@ -211,8 +211,8 @@ def _with_layers(encoder: BackboneEncoder, kept: Sequence[int]) -> BackboneEncod
     for one, other in pairs:
         if getattr(one, "kind", None) != getattr(other, "kind", None):
             raise ValueError(
-                "The kept layers of ModernBERT must begin with the first one, and local and global "
-                f"ones alternate as before. Received: keep_layers={list(kept)}"
+                "The kept layers of ModernBERT must begin with the first layer; local and global "
+                f"layers must alternate as before. Received: keep_layers={list(kept)}"
             )
         one.set_weights(other.get_weights())
     _copy_distances(smaller, encoder)

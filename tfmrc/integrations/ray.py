@@ -59,7 +59,7 @@ def predict(
     gpus_per_actor: float = 0,
     **reading: Unpack[Reading],
 ) -> int:
-    """Answers the questions of many files into a folder of files, in no order.
+    """Answers the questions of many files, and writes the answers to a folder in any order.
 
     Every row gives one answer, or its `error`. The same command continues what was interrupted: it
     computes no answer again that is in a finished file, by the digest of model, options and
@@ -90,7 +90,7 @@ def predict(
         The number of rows with an `error` in the output.
 
     Raises:
-        FileNotFoundError: If no file has such a name.
+        FileNotFoundError: If no file matches.
         ValueError: If the cluster has no room for so many actors, or the output has answers of
             another model, other options or another task.
 
@@ -158,7 +158,7 @@ class Files:
         system, path = fsspec.url_to_fs(os.path.expanduser(pattern))
         paths = sorted(system.glob(path))
         if not paths:
-            raise FileNotFoundError(f"No file has such a name. Received: {pattern}")
+            raise FileNotFoundError(f"No file matches. Received: {pattern}")
         return cls(system, paths)
 
     @contextmanager
@@ -294,7 +294,7 @@ def _number_of_actors(actors: int | None, cpus: float, gpus: float) -> int:
     if not 0 < count <= room:
         raise ValueError(
             f"The cluster has room for {max(room, 0)} actors of {cpus:g} CPUs and {gpus:g} GPUs: "
-            f"{cluster.get('CPU', 0):g} CPUs, of which {SPARE_CPUS} read and write, and "
+            f"{cluster.get('CPU', 0):g} CPUs, of which {SPARE_CPUS} are left for I/O, and "
             f"{cluster.get('GPU', 0):g} GPUs. Received: actors={count}"
         )
     return count

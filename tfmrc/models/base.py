@@ -410,8 +410,8 @@ Received: word_dimm=4
         accumulated = getattr(optimizer, "gradient_accumulation_steps", None)
         if replicas > 1 and (self.steps_per_execution > 1 or accumulated):
             raise ValueError(
-                "Keras trains several replicas one step per execution, and accumulates no gradients"
-                f" on them. Received: steps_per_execution={self.steps_per_execution}, "
+                "With several replicas, Keras supports neither several steps per execution nor "
+                f"accumulated gradients. Received: steps_per_execution={self.steps_per_execution}, "
                 f"gradient_accumulation_steps={accumulated}, replicas={replicas}"
             )
         known, build = self.train_function, keras_private.symbolic_build

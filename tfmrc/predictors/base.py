@@ -210,7 +210,7 @@ class Predictor(NotPickled, Generic[R]):
 
     @property
     def network(self) -> Any:
-        """What the graphs compute in place of the model; of a reader it can be OpenVINO's."""
+        """The network that the graphs compute: the model, or a reader's network in OpenVINO."""
         return self.model
 
     # === The same for every paper ===
@@ -322,7 +322,7 @@ class Predictor(NotPickled, Generic[R]):
         """
         if not self.model.ATTENTION:
             raise ValueError(
-                f"{type(self.model).__name__} has no attention to show: its words meet in the "
+                f"{type(self.model).__name__} has no attention to show: its words interact in the "
                 "layers of a pretrained encoder, whose heads say little about an answer."
             )
         texts = tuple(stream_of_passages(passages))

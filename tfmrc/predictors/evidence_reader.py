@@ -90,7 +90,7 @@ class EvidenceReaderPredictor(WindowPredictor):
         }  # fmt: skip
 
     def with_confidence(self, signatures: Mapping[str, Any], options: Any) -> dict[str, Any]:
-        """As that of every predictor; the probability of each span is mapped alone."""
+        """Returns signatures with calibrated probabilities; each span is calibrated by itself."""
         least = options.min_probability
         return calibrations.with_confidence(signatures, self.calibration, least, are_shares=False)
 

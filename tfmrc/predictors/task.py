@@ -53,8 +53,8 @@ class Query:
         Args:
             example: An object with `question` and `passages`, as `tfmrc.data.Example`; a task that
                 asks about answers also reads `answers` and `spans`, a model with `ranker="gold"`
-                `relevance`. Or a dict: `question` and `passages`, or `passage`, `answer` and maybe
-                `answer_start`.
+                `relevance`. Or a dict: `question` and `passages`, or `passage`, `answer` and
+                optionally `answer_start`.
             task: `Task`. The task.
         """
         if isinstance(example, Mapping) and task.target == "question":

@@ -134,7 +134,7 @@ class MasquePreprocessor(Preprocessor):
         return (*MODEL_INPUTS, *read, *spelled, *features)
 
     def source(self, question: tf.Tensor, passages: tf.Tensor, style: tf.Tensor) -> Tensors:
-        """The model's inputs, and what leads from source positions back to the strings.
+        """Returns the model's inputs, and what maps source positions back to strings.
 
         Args:
             question: string `[B]`.

@@ -116,13 +116,13 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
 
     @property
     def model_inputs(self) -> tuple[str, ...]:
-        """Names of the model's inputs but for the question's."""
+        """Names of the model's inputs, except the question's."""
         return MODEL_INPUTS if self.subwords is None else MODEL_INPUTS + ENCODER_INPUTS
 
     def source(
         self, passage: tf.Tensor, answer: tf.Tensor, answer_start: tf.Tensor | None = None
     ) -> Tensors:
-        """The model's inputs, and what leads from source positions back to the strings.
+        """Returns the model's inputs, and what maps source positions back to strings.
 
         Args:
             passage: string `[B]`.

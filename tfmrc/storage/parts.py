@@ -113,8 +113,8 @@ def load_parts(
     config = read_json(folder / CONFIG)
     if config.get("format") != FORMAT:
         raise ValueError(
-            f"{folder / CONFIG} was written by another tfmrc than this one ({tfmrc.__version__}, "
-            f"format {FORMAT}): install that one, or train again. "
+            f"{folder / CONFIG} was written by another version of tfmrc than this one "
+            f"({tfmrc.__version__}, format {FORMAT}): install that one, or train again. "
             f"Received: format={config.get('format')!r}"
         )
     if verify:

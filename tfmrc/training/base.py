@@ -158,7 +158,7 @@ def arguments_of(
     unknown = [name for name in names if name not in losses]
     if unknown:
         raise ValueError(
-            f"The training has losses for {', '.join(losses)}, and not for other outputs. "
+            f"The training function has losses for {', '.join(losses)} only. "
             f"Received: outputs={names}"
         )
     selected = [name for name in losses if name in names]

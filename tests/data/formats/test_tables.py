@@ -266,7 +266,7 @@ def test_lists_flags_and_relevance():
         ([{"question": "", "context": "a"}], "row 1: question: must be text. Received: nothing"),
         (
             [{"question": "Who?", "context": "Owl, owl.", "answer": "wl", "answer_start": 0}],
-            "answer_start: the answer is neither there nor exactly once in the passage",
+            "answer_start: the answer does not begin there, and is not exactly once in the passage",
         ),
         (
             [{"question": "Who?", "passages": ["a", "b"], "answer": "a", "answer_start": 0}],

@@ -65,6 +65,11 @@ def test_a_wrong_record_is_named(tmp_path, content, message):
         read_predictions(path)
 
 
+def test_a_table_is_not_a_file_of_predictions():
+    with pytest.raises(ValueError, match="predict --output FILE.jsonl"):
+        read_predictions("answers.xlsx")
+
+
 @pytest.mark.parametrize(
     "content",
     [

@@ -148,7 +148,7 @@ def make_dataset(
     )
     if batches.num_steps == 0:
         raise ValueError(
-            "There is no batch in `examples`; a part that `tfmrc.data.split_by_group` left empty "
+            "`examples` has no batch. A part that `tfmrc.data.split_by_group` left empty "
             "needs another seed or share. Received: "
             f"examples={examples!r:.60}, batch_size={batch_size}, drop_remainder={drop_remainder}"
         )

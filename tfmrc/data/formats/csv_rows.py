@@ -128,10 +128,10 @@ def named_cells(names: Sequence[str], row: Sequence[Any], header: RecordLocation
     Spreadsheets write columns without a name, which nothing can ask for.
 
     Raises:
-        RecordError: A column is there twice.
+        RecordError: A column occurs twice.
     """
     cells = {name: cell for name, cell in zip(names, row, strict=False) if name}
     if len(cells) < sum(map(bool, names)):
         repeated = next(name for name in names if name and names.count(name) > 1)
-        raise header.error("the column is there twice", repeated)
+        raise header.error("the column occurs twice", repeated)
     return cells

@@ -82,7 +82,7 @@ def _parts(record: Any, location: RecordLocation) -> tuple[list[str], list[Any],
             if any(turn.strip() for turn in turns):
                 return turns, questions, name
     raise location.error(
-        f"must be [turns, questions, id], and a turn have a text. Received: {short(record)}"
+        f"must be [turns, questions, id], and each turn must have a text. Received: {short(record)}"
     )
 
 

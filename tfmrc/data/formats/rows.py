@@ -228,8 +228,8 @@ def _span(
             if account.labels != "all":
                 return None
             raise location.error(
-                "the answer is neither there nor exactly once in the passage. Received: "
-                f"answer_start={short(start)}, text={short(text)}",
+                "the answer does not begin there, and is not exactly once in the passage. "
+                f"Received: answer_start={short(start)}, text={short(text)}",
                 "answer_start",
             )
         account.notes["answers located, as their position was wrong"] += 1

@@ -31,7 +31,7 @@ def sheet_rows(path: str | PathLike[str]) -> Iterator[tuple[RecordLocation, dict
     no program has computed, is a `RecordError` in the place of its text.
 
     Raises:
-        RecordError: The file is not an Excel file, or a column is there twice.
+        RecordError: The file is not an Excel file, or a column occurs twice.
     """
     with optional_import("tfmrc[excel]"):
         from openpyxl import load_workbook

@@ -8,7 +8,7 @@ from tfmrc.data.transforms.sentences import sentences
 
 
 def with_sentences(examples: Iterable[Example]) -> Iterator[Example]:
-    """Replaces the spans of examples by the sentences that they are in, as their answers too.
+    """Replaces the spans and the answers of examples by the sentences that contain them.
 
     Labels of `tfmrc.models.EvidenceReader`.
 
@@ -35,7 +35,7 @@ def sentence_spans(
     spans: Iterable[Span],
     split: Callable[[str], Sequence[tuple[int, int]]] = sentences,
 ) -> tuple[Span, ...]:
-    """Returns the sentences of passages that have a character of some spans, each once, in order.
+    """Returns the sentences of passages that overlap with spans, each once, in order.
 
     Args:
         passages: sequence of str. The passages.

@@ -29,17 +29,20 @@ def read_pdf(content: bytes) -> Document:
     """Returns the document of a PDF file, with its pages.
 
     Raises:
-        pypdfium2.PdfiumError: If it is broken or encrypted.
-        ValueError: If it has no text.
+        ValueError: If it has a password, is damaged or has no text.
         ImportError: If pypdfium2 is missing.
     """
     with optional_import("tfmrc[documents]"):
         import pypdfium2
-    pages = [_lines(page) for page in pypdfium2.PdfDocument(content)]
+    try:
+        file = pypdfium2.PdfDocument(content)
+    except pypdfium2.PdfiumError as error:
+        if "assword" in str(error):
+            raise ValueError("has a password: save a copy without it") from error
+        raise ValueError("is not a PDF file, or is damaged") from error
+    pages = [_lines(page) for page in file]
     if not any(pages):
-        raise ValueError(
-            "has no text, as a scan; recognise its text first, for instance by OCRmyPDF"
-        )
+        raise ValueError("has no text (a scan?): add its text first, for example with OCRmyPDF")
     return _document(pages)
 
 

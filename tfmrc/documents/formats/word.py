@@ -2,7 +2,7 @@
 
 import re
 from io import BytesIO
-from zipfile import ZipFile
+from zipfile import ZipFile, is_zipfile
 
 from tfmrc.documents.document import Document, DocumentBuilder
 from tfmrc.utils.optional import optional_import
@@ -15,14 +15,15 @@ def read_word(content: bytes) -> Document:
     """Returns the document of a Word file.
 
     Raises:
-        ValueError: If it is too large when it is unpacked.
-        zipfile.BadZipFile: If it is no .docx file, or encrypted. python-docx has errors of its own
-            for what is broken otherwise.
+        ValueError: If it is no .docx file, has a password, or is too large when it is unpacked.
+            python-docx has errors of its own for what is broken otherwise.
         ImportError: If python-docx is missing.
     """
     with optional_import("tfmrc[documents]"):
         import docx
         from docx.table import Table
+    if not is_zipfile(BytesIO(content)):
+        raise ValueError("is not a Word file (.docx), is damaged, or has a password")
     size = sum(part.file_size for part in ZipFile(BytesIO(content)).infolist())
     if size > _LARGEST:
         raise ValueError(f"has {size:,} bytes when it is unpacked; at most {_LARGEST:,} are read")

@@ -159,7 +159,7 @@ def encoder_config(
             received = sorted(received, reverse=True)
         if received != value:
             raise ValueError(
-                f"Encoders with {name}={value!r} are supported. "
+                f"Only encoders with {name}={value!r} are supported. "
                 f"Received: {name}={config.get(name)!r}"
             )
     stated = {**_DEFAULTS[""], **_DEFAULTS.get(family, {}), **config}
@@ -170,8 +170,8 @@ def encoder_config(
     if family in OF_ROBERTA:
         if config.get("pad_token_id", 1) != _RESERVED_POSITIONS - 1:
             raise ValueError(
-                "The padding of RoBERTa has the id 1, after which its positions are counted. "
-                f"Received: pad_token_id={config['pad_token_id']!r}"
+                "The padding of RoBERTa must have the id 1, because its positions are counted "
+                f"from there. Received: pad_token_id={config['pad_token_id']!r}"
             )
         sizes["max_sequence_length"] -= _RESERVED_POSITIONS
     activation = stated.get(_ACTIVATION.get(family, "hidden_act")) or stated["hidden_act"]

@@ -167,7 +167,7 @@ def check_tokenizer(folder: Path, facts: Family) -> None:
     if facts.pieces == UnigramPieces.kind and not whole:
         raise ValueError(
             "A reader of XLM-RoBERTa, CamemBERT, ALBERT or DeBERTa needs tokenizer.json: a "
-            "SentencePiece model alone does not say how texts are divided. "
+            "SentencePiece model alone does not say how texts are split. "
             f"Received: {facts.model_type!r} in {folder}"
         )
     if not whole:
@@ -224,8 +224,8 @@ def _check(path: Path, part: str, received: Json | None, expected: Mapping[str, 
     for name, value in expected.items():
         if (received.get(name) or None) != (value or None):  # None, "" and False mean the same
             raise ValueError(
-                f"{path}: the tokenizer must have {part}.{name}={value!r}; others are not "
-                f"followed exactly here. Received: {part}={str(received)[:200]}"
+                f"{path}: the tokenizer must have {part}.{name}={value!r}; other "
+                f"values are not supported. Received: {part}={str(received)[:200]}"
             )
 
 

@@ -70,8 +70,8 @@ class Prediction:
             return cls(**fields)
         except (TypeError, KeyError) as error:
             raise ValueError(
-                "a prediction has the fields id and answer, and maybe style, scores, provenance, "
-                f"alternatives and digest. Received: {record!r:.200}"
+                "a prediction has the fields id and answer, and optionally style, scores, "
+                f"provenance, alternatives and digest. Received: {record!r:.200}"
             ) from error
 
 
@@ -82,7 +82,7 @@ def read_predictions(path: str | Path, style: str | None = None) -> dict[str, Pr
 
     - `id` and `answer`: a `Prediction`, as tfmrc writes it.
     - `query_id` and `answers` with one text, or none for an empty answer: MS MARCO's candidates.
-    - `id`, `prediction_text` and maybe `no_answer_probability`: the lists of Hugging Face's
+    - `id`, `prediction_text` and optionally `no_answer_probability`: the lists of Hugging Face's
       metrics of SQuAD.
 
     An object from id to text is the form of SQuAD's scripts.
@@ -120,6 +120,11 @@ def read_predictions(path: str | Path, style: str | None = None) -> dict[str, Pr
 
 def _records(path: str | Path) -> Iterator[tuple[RecordLocation, Any]]:
     """Yields the records of a file of JSON lines, of a list, or of an object from id to text."""
+    if str(path).endswith((".csv", ".tsv", ".xlsx")):
+        raise ValueError(
+            "Predictions are JSON lines, as `tfmrc predict --output FILE.jsonl` writes them. "
+            f"Received: {path}"
+        )
     with open_binary(path) as file:
         content = file.read()
     try:

@@ -61,7 +61,7 @@ def right_answers(
 
 @dataclass(frozen=True, eq=False)
 class CalibrationReport:
-    """Probabilities of N answers before and after calibration, and what they are worth.
+    """Probabilities of N answers before and after calibration, and their scores.
 
     Attributes:
         raw: float64 `[N]`. The model's own probabilities.

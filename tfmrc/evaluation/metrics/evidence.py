@@ -40,7 +40,7 @@ class Located(Protocol):
 def score_evidence(
     predictions: Mapping[str, Iterable[Located]], examples: Iterable[Labelled]
 ) -> Scores:
-    """Computes F1 of the words, the sentences and the spans that were found, of each question.
+    """Computes F1 of the evidence of each question, in words, sentences and exact spans.
 
     A word or a sentence is found if it has a character of a span. Where there is nothing to find,
     F1 is 1 if nothing was found, else 0.

@@ -107,8 +107,8 @@ def paired_bootstrap(
     for name in ("name", "tokenisation", "scorer", "version"):
         if getattr(first, name) != getattr(second, name):
             raise ValueError(
-                f"Only scores of one kind can be compared. These differ in `{name}`. Received: "
-                f"first={getattr(first, name)!r}, second={getattr(second, name)!r}"
+                f"Only scores of the same kind can be compared. These differ in `{name}`. "
+                f"Received: first={getattr(first, name)!r}, second={getattr(second, name)!r}"
             )
     one, two = statistics_of(first), statistics_of(second)
     if set(one.ids) != set(two.ids):

@@ -212,14 +212,14 @@ def unique(examples: Examples, where: str) -> Iterator[Example]:
     >>> list(unique(twice, "test.json"))
     Traceback (most recent call last):
     ...
-    ValueError: test.json: two examples have one id, number 1 and number 3. Received: id='a'
+    ValueError: test.json: two examples have the same id, number 1 and number 3. Received: id='a'
     """
     seen: dict[str, int] = {}
     for number, example in enumerate(examples, 1):
         first = seen.setdefault(example.id, number)
         if first != number:
             raise ValueError(
-                f"{where}: two examples have one id, number {first} and number {number}. "
+                f"{where}: two examples have the same id, number {first} and number {number}. "
                 f"Received: id={example.id!r}"
             )
         yield example

@@ -88,7 +88,7 @@ class Source:
             )
         if self.sequence is not None and self.spans is not None:
             raise ValueError(
-                "A source is rewritten as sequences or has its answers found as spans, not both. "
+                "A source takes `sequence` or `spans`, not both. "
                 f"Received: sequence={self.sequence}, spans={self.spans}"
             )
         for name in ("options", "train_options", "test_options"):

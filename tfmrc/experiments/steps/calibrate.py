@@ -53,8 +53,8 @@ def calibrate(
     """
     if to is None and (folder in NAMES or "://" in str(folder)):
         raise ValueError(
-            f"Projects share {folder}, so it is not changed. Add --to FOLDER for a copy of it with "
-            "the calibration."
+            f"{folder} is shared by projects and is not changed. Add --to FOLDER for a copy of it "
+            "with the calibration."
         )
     model = open_model(folder, options)
     file = _held_out(model) if questions is None else Path(questions)

@@ -138,7 +138,7 @@ def _check_start(model: str, start: str, encoder: str) -> None:
     """Raises a ValueError if a model cannot start from a folder or an encoder."""
     if start != NOTHING and encoder != ENCODER:
         raise ValueError(
-            f"The encoder of {start} is used: give a start or an encoder. "
+            f"Give a start or an encoder, not both: {start} has its own encoder. "
             f"Received: start={start!r}, encoder={encoder!r}"
         )
     if start != NOTHING and trained_folder(start) is None:
@@ -360,7 +360,7 @@ def _check_test(test: Path, files: Sequence[Path], styles: Sequence[str], readin
     """Raises a ValueError if nothing could be scored on a test file, or it is a training file."""
     if any(test.samefile(file) for file in files):
         raise ValueError(
-            "The test file is a training file; without --test a part of it is held out. "
+            "The test file is a training file too; without --test a part of it is held out. "
             f"Received: --test {test}"
         )
     rows, _ = read_questions(test, **reading)

@@ -82,7 +82,10 @@ def predict(
     if sort and not is_table:
         raise ValueError(f"--sort needs a table: --output FILE.csv. Received: --output {output}")
     if output is not None and form not in (None, "full"):
-        raise ValueError(f"A file holds the full form. Received: --format {form}")
+        raise ValueError(
+            "--format is for standard output; a file always has the full form. "
+            f"Received: --format {form}"
+        )
     target = None if output is None else _target(Path(output), Path(questions), is_table)
     model = open_model(folder, options, runtime=runtime)
     reading["on_error"] = reading.get("on_error") or "skip"

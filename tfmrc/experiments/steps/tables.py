@@ -111,7 +111,7 @@ def ask_documents(
     reader: Any = "ready",
     **options: Any,
 ) -> None:
-    """Asks about the passages of documents, and keeps the questions that a reader answers right.
+    """Asks about the passages of documents, and keeps what a reader answers correctly.
 
     A question is kept if the reader's answer from the same passage is confident and shares words
     with the answer that was asked about: F1 of at least 0.5. Some passages are held at a time, and

@@ -88,7 +88,7 @@ def new_table(output: str | Path) -> Path:
     target = Path(output)
     if target.exists() or target.suffix not in SHEETS:
         raise ValueError(
-            f"Tables are written to a new file, whose name ends in one of {', '.join(SHEETS)}. "
+            f"A table is written to a new file, whose name ends in {' or '.join(SHEETS)}. "
             f"Received: --output {output}"
         )
     return target

@@ -56,8 +56,8 @@ class SavedModel:
         self.card = _card(self.path)
         if self.card and self.card.get("format") != EXPORT_FORMAT:
             raise ValueError(
-                f"{self.path} was exported by another tfmrc, with other inputs and outputs: export "
-                "it again."
+                f"{self.path} was exported by another version of tfmrc, with other inputs and "
+                "outputs: export it again."
             )
         check_links(self.path)
         if verify and (self.card or manifest_of(self.path) is not None):

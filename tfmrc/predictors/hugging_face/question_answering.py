@@ -275,7 +275,7 @@ def pipeline(
     runtime: Runtime = "auto",
     **options: Any,
 ) -> QuestionAnsweringPipeline:
-    """Returns a function that answers questions, as the removed pipeline of transformers.
+    """Returns a function that answers questions like the removed pipeline of transformers.
 
     Args:
         task: str. "question-answering".

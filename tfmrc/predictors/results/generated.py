@@ -45,7 +45,7 @@ class Word:
     source_text: str | None = None
 
     def origin(self) -> str:
-        """Returns source, position and the weights of the sources, readably."""
+        """Returns a readable line: source, position and the weights of the sources."""
         passage = "" if self.passage is None else f" {self.passage + 1}"
         place = "" if self.start is None else f", characters {self.start}-{self.end}"
         if self.source_text is not None and self.source_text != self.text:

@@ -39,4 +39,4 @@ def test_a_file_is_measured_in_bytes(clock, capsys, tmp_path):
             continue
     first = capsys.readouterr().err.splitlines()[0]
     assert first.startswith(f"reading {path}: ") and first.endswith(" left")
-    assert " of 3 MB, " in first
+    assert " of 3,000 kB, " in first

@@ -31,12 +31,12 @@ class Progress:
     Args:
         what: str. The task.
         total: int. Its size; 0 if it is unknown.
-        unit: str. The unit of sizes; `"MB"` for bytes.
+        unit: str. The unit of sizes; `"MB"` or `"kB"` for bytes.
     """
 
     def __init__(self, what: str, total: int, unit: str) -> None:
         self._what, self._total, self._unit = what, total, unit
-        self._scale = 1_000_000 if unit == "MB" else 1
+        self._scale = {"MB": 1_000_000, "kB": 1_000}.get(unit, 1)
         self._start = self._last = time.monotonic()
 
     def update(self, done: int) -> None:
@@ -72,7 +72,8 @@ class WatchedFile(io.FileIO):
     def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__(path)
         size = os.fstat(self.fileno()).st_size
-        self._progress = Progress(f"reading {path}", size, "MB")
+        unit = "MB" if size >= 10_000_000 else "kB"
+        self._progress = Progress(f"reading {path}", size, unit)
 
     def readinto(self, buffer: Any) -> int | None:
         self._progress.update(self.tell())

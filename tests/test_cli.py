@@ -223,7 +223,7 @@ def test_an_answer_is_printed_before_its_page_is_written(tmp_path, monkeypatch, 
     monkeypatch.setattr(OPEN, lambda *_, **__: SimpleNamespace(predictor=predictor, options={}))
     asked = ["answer", str(tmp_path), "--question", "Who flew?", "--passage", "An owl flew."]
     page = tmp_path / "pages/of/page.html"
-    for file, message in ((page, ""), (tmp_path, "Is a directory"), (page, "only Masque returns")):
+    for file, message in ((page, ""), (tmp_path, "Is a directory"), (page, "each word (Masque)")):
         assert cli.main([*asked, "--html", str(file)]) == (1 if message else 0)
         output = capsys.readouterr()
         assert "An owl" in output.out and message in output.err

@@ -217,7 +217,7 @@ class Predictor(NotPickled, Generic[R]):
 
     @property
     def runtime(self) -> str:
-        """What computes the model."""
+        """What computes the model: "tensorflow", "openvino" or "auto"."""
         return self._runtime
 
     @runtime.setter

@@ -140,17 +140,25 @@ def test_auto_takes_it_for_readers_that_are_not_trained(useful, tmp_path):
     assert not openvino.chooses_openvino("auto", san)
 
 
+def scores_of(answerer, asked):
+    return np.array([answer["score"] for answer in answerer(**asked)])
+
+
 @pytest.mark.parametrize("part", ["encoder", "answer_module"])
-def test_new_weights_are_read(useful, part):
+def test_new_weights_are_read(part):
     predictor, other = reader(), reader(seed=2)
     predictor.runtime = "openvino"
+    answerer = tfmrc.pipeline("question-answering", predictor)
+    asked = {"question": QUESTIONS[1], "context": PASSAGES[0][2], "top_k": 5}
+    before = scores_of(answerer, asked)
     outputs(predictor)
     chosen, given = getattr(predictor.model, part), getattr(other.model, part)
     chosen.set_weights(given.get_weights())
-    found = outputs(predictor)
-    assert isinstance(predictor.network, openvino.Network)
+    scores, found = scores_of(answerer, asked), outputs(predictor)
+    assert np.abs(scores - before).max() > 1e-5
     predictor.runtime = "tensorflow"
     check_equal(found, outputs(predictor))
+    np.testing.assert_allclose(scores, scores_of(answerer, asked), atol=1e-4)
 
 
 def test_auto_takes_tensorflow_where_openvino_is_of_no_use(monkeypatch):

@@ -77,14 +77,18 @@ class ReaderPredictor(Protocol):
 class Network:
     """A reader's network on OpenVINO; computes in float32, or in int8 if its file does.
 
-    It takes the place of the model where a graph asks for scores. Its weights are those of the
-    model when it was converted.
+    It takes the place of the model where a graph asks for scores.
 
     Args:
         network: path or `openvino.Model`. A file `network.xml`, or the result of `converted`.
     """
 
     def __init__(self, network: Any):
+        self._lock = Lock()
+        self.load(network)
+
+    def load(self, network: Any) -> None:
+        """Takes another network, such as with new weights; graphs that ask for scores stay."""
         ov = imported()
         options: dict[str, Any] = {
             # The default would be bfloat16 wherever the CPU multiplies it.
@@ -95,7 +99,7 @@ class Network:
             options["INFERENCE_NUM_THREADS"] = threads
         compiled = ov.Core().compile_model(network, "CPU", options)
         self._width = compiled.output(0).partial_shape[2].get_length()  # scores of a subword
-        self._request, self._lock = compiled.create_infer_request(), Lock()
+        self._request = compiled.create_infer_request()
 
     def scores(self, inputs: Mapping[str, Any]) -> tf.Tensor:
         """Returns the scores of subwords; see `tfmrc.models.protocols.ReaderModel`."""
@@ -208,7 +212,11 @@ def state_of(model: keras.Model) -> Any:
     are read in a fraction of a millisecond.
     """
     vectors = [weight.value for weight in model.weights if weight.ndim == 1]
-    return tf.function(lambda: tf.concat([tf.cast(v, tf.float32) for v in vectors], axis=0))
+
+    def read() -> tf.Tensor:
+        return tf.concat([tf.cast(vector, tf.float32) for vector in vectors], axis=0)
+
+    return tf.function(read, autograph=False).get_concrete_function()
 
 
 def converted(model: Any) -> Any:

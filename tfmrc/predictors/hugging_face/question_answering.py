@@ -109,7 +109,7 @@ class QuestionAnsweringPipeline:
         self.predictor: Any = predictor
         self.is_reader = isinstance(predictor, ExtractiveReaderPredictor)
         self.options = self._options(PipelineOptions(), options)
-        self._functions: dict[str, Any] = {}
+        self._functions: dict[Any, Any] = {}  # graphs, by their form and network
 
     def __repr__(self) -> str:
         return f"<QuestionAnsweringPipeline of {self.predictor!r}>"
@@ -210,14 +210,14 @@ class QuestionAnsweringPipeline:
         self, batch: Sequence[Pair], texts: list[tf.Tensor], options: PipelineOptions
     ) -> Iterator[list[Answer]]:
         model, preprocessor = self.predictor.network, self.predictor.preprocessor
-        if "default" not in self._functions:
+        if ("default", model) not in self._functions:
 
             def find(question: tf.Tensor, passages: tf.Tensor, sizes: Any, **options: Any) -> Any:
                 windows = read_windows(preprocessor, question, passages, **sizes)
                 return find_answers(model, windows, **options)
 
-            self._functions["default"] = tf.function(find, autograph=False)
-        outputs = self._functions["default"](
+            self._functions["default", model] = tf.function(find, autograph=False)
+        outputs = self._functions["default", model](
             texts[0],
             texts[1][:, None],
             count=tf.constant(options.top_k),
@@ -247,15 +247,15 @@ class QuestionAnsweringPipeline:
         self, batch: Sequence[Pair], texts: list[tf.Tensor], options: PipelineOptions
     ) -> Iterator[list[Answer]]:
         model, preprocessor = self.predictor.network, self.predictor.preprocessor
-        if "legacy" not in self._functions:
+        if ("legacy", model) not in self._functions:
 
             def read(question: tf.Tensor, passage: tf.Tensor, **sizes: Any) -> Any:
                 windows = preprocessor.source(question, passage, **sizes)
                 scores = window_scores(model, windows)  # [W, P, 2]
                 return {**windows, "begin": scores[..., 0], "end": scores[..., 1]}
 
-            self._functions["legacy"] = tf.function(read, autograph=False)
-        outputs = self._functions["legacy"](*texts, **self._windows(options))
+            self._functions["legacy", model] = tf.function(read, autograph=False)
+        outputs = self._functions["legacy", model](*texts, **self._windows(options))
         values = {name: value.numpy() for name, value in outputs.items()}
         for row, (_, context) in enumerate(batch):
             yield legacy_answers(

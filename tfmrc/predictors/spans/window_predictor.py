@@ -33,15 +33,16 @@ class WindowPredictor(Predictor[SpanAnswer]):
 
     @property
     def network(self) -> ReaderModel:
-        """The model, or OpenVINO's network of it, which is made anew when its weights change."""
+        """The model, or OpenVINO's network of it, which follows its weights."""
         if not openvino.chooses_openvino(self.runtime, self.model):
             return self.model
         self._state = self._state or openvino.state_of(self.model)
         state = self._state().numpy().tobytes()
-        if self._network is None or state != self._converted:
-            self._signatures.clear()  # they hold the network before
+        if self._network is None:
             self._network = openvino.Network(openvino.converted(self.model))
-            self._converted = state
+        elif state != self._converted:
+            self._network.load(openvino.converted(self.model))
+        self._converted = state
         return self._network
 
     def build_signatures(self, options: Any) -> dict[str, Any]:

@@ -200,6 +200,13 @@ def test_run_that_a_time_limit_ended_goes_on_with_a_greater_one(tmp_path):
     assert limited(tmp_path, None, 3)[:2] == ([0, 1, 2], 17), "ended by itself"
 
 
+def test_run_that_goes_on_and_is_interrupted_goes_on_again(tmp_path):
+    limited(tmp_path, 1e-9, 3)
+    with pytest.raises(KeyboardInterrupt):
+        limited(tmp_path, 60.0, 3, every_steps=1, callbacks=lambda _: [Stop(1, 3)])
+    assert limited(tmp_path, 60.0, 3)[:2] == ([0, 1, 2], 17)
+
+
 def test_executions_of_several_steps(tmp_path):
     data = rows(8)
     whole, _ = fit_small(tmp_path / "one", x=data, execution=4)

@@ -177,7 +177,7 @@ class Checkpoint(keras.callbacks.Callback):
         for callback, state in zip(self.callbacks, self._facts["callbacks"], strict=True):
             callback.set_state(state)
         goes_on = any(getattr(callback, "goes_on", False) for callback in self.callbacks)
-        stopped = self._facts["stopped"] and not goes_on
+        stopped = self._facts["stopped"] = self._facts["stopped"] and not goes_on
         epoch = self.params["epochs"] if stopped else self._facts["epoch"]
         keras_private.set_initial_epoch(model, epoch)
         self._metrics = _part(arrays, "metrics") if idle else []

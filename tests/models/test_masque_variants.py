@@ -50,6 +50,7 @@ VARIANTS = {
     "output embedding of its own": ({"tie_output_embedding": False}, ALL),
     "trained embedding": ({"embeddings_trainable": True}, ALL),
     "neighbours": ({"local_window": 3}, ALL),
+    "multiplicative copying": ({"copy_attention": "multiplicative", "word_scale": 2.0}, ALL),
 }
 
 
@@ -97,6 +98,18 @@ def test_steps_equal_teacher_forcing(variant):
     assert set(model.encode(source)) >= {part for part in parts if part != "decoder"}
     if "decoder" in parts:
         assert_steps_equal_teacher_forcing(model, source, x["target_ids"], outputs["decoder"])
+
+
+def test_scaled_words_are_those_of_longer_vectors():
+    models = [examples.small(word_scale=by, tie_output_embedding=False) for by in (1.0, 3.0)]
+    longer, scaled = models
+    randomise(longer, seed=5, scale=0.3)
+    scaled.set_weights(longer.get_weights())
+    for layer in (longer.word_embedding, longer.style_embedding):
+        layer.set_weights([3.0 * weight for weight in layer.get_weights()])
+    x, _, _ = data(ALL)
+    for part, values in longer(x).items():
+        np.testing.assert_allclose(scaled(x)[part], values, atol=1e-5)
 
 
 def test_all_that_any_model_owes():

@@ -114,12 +114,18 @@ class Masque(GenerationMixin, Model):
             Default: True.
         combined_attention: bool. Whether the passages' relevance weighs the attention that copies.
             Default: True.
+        copy_attention: str. Attention of the copying: "additive" (the paper) or "multiplicative",
+            with which a small model learns far sooner to copy several words in their order.
+            Default: "additive".
         tie_output_embedding: bool. Whether the word embedding scores the generated words (the
             paper). If not, the generable words have separate output weights and the other words of
             the sources can only be copied. Default: True.
         block: str. "transformer", or "lstm" (the paper's "w/o Transformer"), whose recurrent
             weights and forget biases are not drawn from N(0, 0.02) (see `BidirectionalLSTM`).
             Default: "transformer".
+        word_scale: float. Factor of the word vectors where they are read. Rows of a pretrained
+            encoder have a length of about 1, beside its states and the decoder's positions of 8 to
+            10; GloVe's have 5 to 7. Default: 1.0.
         embeddings_trainable: bool. Whether the words' rows are trained. The papers do not say.
             Default: False.
         similarity_init: float. Initial mean of the product's weights in the similarity of question
@@ -223,8 +229,10 @@ class Masque(GenerationMixin, Model):
         classifier: bool = True,
         decoder: bool = True,
         combined_attention: bool = True,
+        copy_attention: Literal["additive", "multiplicative"] = "additive",
         tie_output_embedding: bool = True,
         block: Literal["transformer", "lstm"] = "transformer",
+        word_scale: float = 1.0,
         embeddings_trainable: bool = False,
         similarity_init: float = 0.0,
         local_window: int = 0,
@@ -406,7 +414,9 @@ class Masque(GenerationMixin, Model):
 
     def build_pointer_generator(self):
         """Returns the layer that mixes generation and the copying from question and passages."""
-        return PointerGenerator(2, name="pointer_generator", **self._options)
+        a = self.arguments
+        dim = a.hidden_dim if a.copy_attention == "multiplicative" else None
+        return PointerGenerator(2, dim, name="pointer_generator", **self._options)
 
     # === Reader: question and passages to the memory ===
 
@@ -476,7 +486,8 @@ class Masque(GenerationMixin, Model):
         read = () if self.encoder is None else self._encoder_words(inputs)
         if self.encoder_use in ("reader", "embedding"):
             return read
-        words = [self.word_embedding(inputs[f"{text}_ids"]) for text in ("question", "passage")]
+        ids = [inputs[f"{text}_ids"] for text in ("question", "passage")]
+        words = [self.word_embedding(each) * self.arguments.word_scale for each in ids]
         if self.encoder_use == "contextual":
             pairs = zip(words, read, strict=True)
             words = [ops.concatenate(pair, axis=-1) for pair in pairs]
@@ -523,7 +534,9 @@ class Masque(GenerationMixin, Model):
             words = ops.concatenate([words, self.contextual_embedding.forward(previous)], axis=-1)
         style = self.style_embedding(memory["style_ids"])[:, None]  # [B, 1, e]
         words = ops.concatenate([style, words[:, 1:]], axis=1)  # the style is the first word
-        x = self.decoder_projection(self.decoder_highway(words))  # [B, T, d]
+        x = self.decoder_projection(
+            self.decoder_highway(words * self.arguments.word_scale)
+        )  # [B, T, d]
         x = x if self.decoder_positions is None else self.decoder_positions(x)
         memories = [memory["question"], memory["passages"]]
         masks = [memory["question_mask"], memory["passage_mask"]]
@@ -634,7 +647,9 @@ class Masque(GenerationMixin, Model):
             words = ops.concatenate([words, forward], axis=-1)
         style = self.style_embedding(memory["style_ids"])[:, None]  # [B, 1, e]
         words = ops.where(first, style, words)  # [B, W, e]
-        x = self.decoder_projection(self.decoder_highway(words))  # [B, W, d]
+        x = self.decoder_projection(
+            self.decoder_highway(words * self.arguments.word_scale)
+        )  # [B, W, d]
         x = x if self.decoder_positions is None else self.decoder_positions(x, position=t)
         block_caches = []
         for block, block_cache, projected in zip(

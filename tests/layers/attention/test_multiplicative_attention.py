@@ -55,6 +55,13 @@ def test_keys_made_once_give_the_same(compared):
         close(found, np.array(right))
 
 
+def test_a_prior_weighs_the_positions(compared):
+    prior = np.random.default_rng(3).uniform(0.1, 1.0, (3, 5)).astype("float32")
+    weights = np.array(run(compared)[0])[:2] * prior[:2, None]  # [2, m, n], none of an empty row
+    found = np.array(run(compared, log_prior=np.log(prior))[0])
+    np.testing.assert_allclose(found[:2], weights / weights.sum(-1, keepdims=True), rtol=1e-4)
+
+
 def test_padding_has_no_weight(compared):
     log_weights = np.array(compared.run()[0])
     assert (log_weights[~np.repeat(MASK[:, None], 2, axis=1)] == LOG_ZERO).all()

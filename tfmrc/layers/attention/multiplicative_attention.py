@@ -27,6 +27,7 @@ class MultiplicativeAttention(Layer):
         x: `[B, m, d]`.
         y: `[B, n, e]`.
         y_mask: boolean `[B, n]`, True = real.
+        log_prior: `[B, n]` log of the positions' prior weights; None for no prior.
         projected: The output of `project(y)`; computed here if None.
 
     Returns:
@@ -59,14 +60,16 @@ class MultiplicativeAttention(Layer):
         """Returns `Y V` `[B, n, attention_dim]`."""
         return self.key_projection(y)
 
-    def call(self, x, y, y_mask, projected=None):
+    def call(self, x, y, y_mask, log_prior=None, projected=None):
         keys = self.project(y) if projected is None else projected
         queries = self.query_projection(x) * float(x.shape[-1]) ** -0.5
         scores = ops.matmul(queries, ops.swapaxes(keys, 1, 2))  # [B, m, n]
+        if log_prior is not None:
+            scores = ops.cast(scores, "float32") + ops.cast(log_prior, "float32")[:, None, :]
         log_weights = masked_log_softmax(scores, y_mask[:, None, :])  # daanet-06
         weights = record(self.name, ops.cast(ops.exp(log_weights), self.compute_dtype))
         return log_weights, ops.matmul(weights, y)  # [B, m, e]
 
-    def compute_output_spec(self, x, y, y_mask, projected=None):
+    def compute_output_spec(self, x, y, y_mask, log_prior=None, projected=None):
         context = (*x.shape[:2], y.shape[-1])
         return (float32_spec(x, y.shape[1]), keras.KerasTensor(context, dtype=self.compute_dtype))

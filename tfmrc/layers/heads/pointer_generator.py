@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from tfmrc.layers.attention.additive_attention import AdditiveAttention
+from tfmrc.layers.attention.multiplicative_attention import MultiplicativeAttention
 from tfmrc.layers.base import Layer, float32_spec
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.ops.ids import PAD
@@ -34,6 +35,10 @@ class PointerGenerator(Layer):
 
     Args:
         num_sources: int. Number of sources n.
+        attention_dim: int or None. Width of a multiplicative attention for copying, which compares
+            states with words from the first step on; None for the additive one of the paper, which
+            begins near its linear part, where the choice of a word does not depend on the state.
+            Default: None.
         initializer: float, str or initializer. That of the initial weights; a float is the standard
             deviation of a normal one. Default: 0.02.
 
@@ -72,12 +77,15 @@ class PointerGenerator(Layer):
 
     AXES = {"states": "B T d", "common_logits": "B T G", "source_logits": "B T S"}
 
-    def __init__(self, num_sources, initializer=0.02, **kwargs):
+    def __init__(self, num_sources, attention_dim=None, initializer=0.02, **kwargs):
         super().__init__(autocast=False, **kwargs)  # log-probabilities stay float32
         self.num_sources = num_sources
         options = {"initializer": initializer, "dtype": self.dtype_policy}
+        attention = AdditiveAttention
+        if attention_dim is not None:
+            attention = functools.partial(MultiplicativeAttention, attention_dim, autocast=False)
         self.attentions = [
-            AdditiveAttention(name=f"copy_attention_{i}", **options) for i in range(num_sources)
+            attention(name=f"copy_attention_{i}", **options) for i in range(num_sources)
         ]
         self.mixture = linear(1 + num_sources, name="mixture", **options)
 

@@ -11,6 +11,7 @@ import pytest
 import tfmrc
 from tests.predictors.small import extractive_reader
 from tests.running import eagerly
+from tests.serving.predictors import make_predictor
 from tfmrc import cli, data, experiments
 from tfmrc.data import Example, Span
 from tfmrc.experiments.building.start import load_start
@@ -131,15 +132,32 @@ def test_the_seed_reaches_the_dropout_of_a_model_that_is_trained_further(first):
     assert seeds[0] and seeds[1] == [seed + 1 for seed in seeds[0]]
 
 
+def plan_of(predictor, folder, training, **preprocessor):
+    """A plan that starts from a predictor, which is saved below the folder."""
+    experiment = SimpleNamespace(
+        styles=predictor.preprocessor.styles[:1], seed=1, training=training, start_from="start",
+        preprocessor=preprocessor,
+    )  # fmt: skip
+    start = predictor.save(folder / "start")
+    classes = SimpleNamespace(predictor=tfmrc.Predictor)
+    return SimpleNamespace(start=start, classes=classes, experiment=experiment)
+
+
+def test_training_may_have_another_number_of_passages_than_the_start(tmp_path):
+    start = make_predictor()  # of three
+    training = SimpleNamespace(dtype="float32", frozen=())
+    longer = load_start(plan_of(start, tmp_path, training, num_passages=4))
+    assert longer.preprocessor.num_passages == longer.model.num_passages == 4
+    query = {"question": "Who named the river?", "passages": ["Old Tamsin.", "A mill"]}
+    one, other = (each.answer(**query, style="qa") for each in (start, longer))
+    assert one.text == other.text
+    assert one.relevance == pytest.approx(other.relevance)
+
+
 def test_training_may_have_another_precision_than_the_start(tmp_path):
     reader = extractive_reader()
     training = SimpleNamespace(dtype="mixed_bfloat16", frozen=())
-    experiment = SimpleNamespace(styles=("span",), seed=1, training=training, start_from="reader")
-    classes = SimpleNamespace(predictor=tfmrc.Predictor)
-    plan = SimpleNamespace(
-        start=reader.save(tmp_path / "reader"), classes=classes, experiment=experiment
-    )
-    model = load_start(plan).model
+    model = load_start(plan_of(reader, tmp_path, training)).model
     for layer in (model, model.encoder, model.encoder.backbone):
         assert (layer.compute_dtype, layer.variable_dtype) == ("bfloat16", "float32")
     for weight, value in zip(model.weights, reader.model.get_weights(), strict=True):

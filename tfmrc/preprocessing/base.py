@@ -306,11 +306,18 @@ Received: pasage_length=9
         if self.subwords is not None:
             self.subwords.save_assets(folder / ENCODER)
 
+    def changed(self, **arguments: Any) -> Self:
+        """Returns a preprocessor with other values of some arguments of the constructor."""
+        return type(self)(self.vocabulary, **{**self._constructor_arguments(), **arguments})
+
     def __reduce__(self) -> tuple[Any, ...]:
+        return functools.partial(type(self), **self._constructor_arguments()), (self.vocabulary,)
+
+    def _constructor_arguments(self) -> dict[str, Any]:
         arguments = dict(self.__dict__.get("_arguments", {}))
         if self.subwords is not None:  # the encoder's layer belongs to the model
             arguments["encoder"] = self.subwords
-        return functools.partial(type(self), **arguments), (self.vocabulary,)
+        return arguments
 
     def __repr__(self) -> str:
         config = self.get_config()

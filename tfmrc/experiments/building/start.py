@@ -3,6 +3,7 @@
 from typing import Any
 
 import keras
+import numpy as np
 
 from tfmrc.experiments.plan import Plan
 from tfmrc.models.base import FLAGS
@@ -36,21 +37,29 @@ def load_start(plan: Plan, tagger: str | None = None) -> Predictor[Any] | None:
                 f"`{setting}` must fit the model in {folder}, which has {theirs!r}. "
                 f"Received: {setting}={ours!r}"
             )
-    predictor.model = _adapted(model, experiment.seed, experiment.training.dtype)
+    passages = experiment.preprocessor.get("num_passages")
+    if passages is not None:
+        predictor.preprocessor = predictor.preprocessor.changed(num_passages=passages)
+    predictor.model = _adapted(model, experiment.seed, experiment.training.dtype, passages)
     _thaw(plan, predictor.model)
     return predictor
 
 
-def _adapted(model: keras.Model, seed: int, dtype: str) -> keras.Model:
-    """Returns the model with the experiment's precision and, if it has a `seed`, its dropout."""
+def _adapted(model: keras.Model, seed: int, dtype: str, passages: int | None) -> keras.Model:
+    """Returns the model with the experiment's precision, number of passages and, if it has a
+    `seed`, its dropout."""
     before = model.get_config()
     config = before if model.dtype_policy.name == dtype else _with_dtype(before, dtype)
     if config.get("seed") is not None:
         config = {**config, "seed": seed}
+    if passages is not None:
+        config = {**config, "num_passages": passages}
     if config == before:
         return model
     copy = type(model).from_config(config)
-    copy.set_weights(model.get_weights())
+    # Of further passages, the rows of Masque's classifier begin as those of the first ones.
+    pairs = zip(copy.weights, model.get_weights(), strict=True)
+    copy.set_weights([np.resize(value, weight.shape) for weight, value in pairs])
     copy.trained_outputs = model.trained_outputs
     return copy
 

@@ -110,9 +110,10 @@ class Counts:
         """Returns the number of passages that the preprocessor reads."""
         parameter = parameters_of(self.plan.classes.preprocessor).get("num_passages")
         experiment = self.plan.experiment
-        if parameter is None or experiment.start_from is not None:
+        if parameter is None:
             return sys.maxsize
-        value: int = experiment.preprocessor.get("num_passages", parameter.default)
+        default = sys.maxsize if experiment.start_from is not None else parameter.default
+        value: int = experiment.preprocessor.get("num_passages", default)
         return value
 
     def _count_rows(

@@ -316,7 +316,7 @@ class Experiment:
         title: heading of reports.
         start_from: folder of a run or a saved predictor that is trained further, or a ready model.
             Model, vocabulary, preprocessor and encoder are those of the folder; the settings of the
-            same names are not used, except the model's `name`.
+            same names are not used, except the model's `name` and `preprocessor.num_passages`.
         seed: seed of weights, dropout and order.
         imports: modules to import first, which register a user's own classes; they are installed,
             in the current folder or on `PYTHONPATH`.

@@ -40,6 +40,7 @@ from tfmrc.storage.parts import ASSETS, CALIBRATION, METRICS
 from tfmrc.utils.files import sha256_of
 
 RECIPES = {name: Path(__file__).with_name(f"{name.removeprefix('ready-')}.yaml") for name in ALL}
+PARAGRAPHS = Path(__file__).with_name("masque_paragraphs.yaml")  # what ready-masque starts from
 BYTES = {READY: 4_000_000}  # of the difference between the encoders; others: OTHERS
 OTHERS = 3_000_000
 UNANSWERABLE = 0.13  # share of such questions on which probabilities are calibrated, as in SQuAD
@@ -58,12 +59,18 @@ def train(name: str, prepared: Path, work: Path) -> Path:
     Returns:
         The run.
     """
-    run = work / name
-    settings = experiments.read_settings(RECIPES[name])
-    changes = [f"split.ids={json.dumps(str((prepared / str(settings.split.ids)).resolve()))}"]
-    if name != READY:
-        changes.append(f"encoder.preset={json.dumps(str((work / READY).resolve()))}")
-    experiments.train(experiments.read_settings(RECIPES[name], *changes), prepared, run)
+    recipes = {work / name: RECIPES[name]}
+    if name == "ready-masque":
+        recipes = {work / PARAGRAPHS.stem: PARAGRAPHS} | recipes
+    for run, recipe in recipes.items():
+        settings = experiments.read_settings(recipe)
+        paths = {"split.ids": prepared / str(settings.split.ids)}
+        if settings.encoder and name != READY:
+            paths["encoder.preset"] = work / READY
+        if settings.start_from:
+            paths["start_from"] = work / PARAGRAPHS.stem
+        changes = [f"{key}={json.dumps(str(path.resolve()))}" for key, path in paths.items()]
+        experiments.train(experiments.read_settings(recipe, *changes), prepared, run)
     return run
 
 
@@ -104,8 +111,11 @@ def held_out(name: str, prepared: Path) -> list[Example]:
     """
     ids = {*(prepared / "ids" / "validation.txt").read_text(encoding="utf-8").split("\n")}
     file = "evidence.jsonl" if name == EVIDENCE else "train.jsonl"
-    examples = (e for e in read_examples(prepared / file) if e.id in ids)
-    return [e for e in examples if e.id.partition("/")[0] in CALIBRATING]
+    examples = [e for e in read_examples(prepared / file) if e.id in ids]
+    examples = [e for e in examples if e.id.partition("/")[0] in CALIBRATING]
+    if name != "ready-masque":
+        return examples
+    return [replace(e, answers={"short": e.answers["span"]} if e.answers else {}) for e in examples]
 
 
 def mixed(examples: list[Example], share: float) -> list[Example]:
@@ -129,7 +139,7 @@ def calibrate(name: str, prepared: Path) -> None:
         examples = draw_by_id([(e.id, e) for e in examples], CALIBRATED)
     print(predictor.calibrate(mixed(examples, UNANSWERABLE), precision=None).markdown())
     balanced = mixed(examples, 0.5)
-    known = {e.id: e.answers.get("span", ()) for e in balanced}
+    known = {e.id: tuple(text for of in e.answers.values() for text in of) for e in balanced}
     results = dict(zip(known, predictor.predict(balanced), strict=True))
     texts = {key: result.text for key, result in results.items()}
     f1 = score_squad(texts, known, version="2.0")["f1"].per_example or {}

@@ -11,7 +11,9 @@ which ask are trained on.
 
 `styles.jsonl`, with `styles/`, has questions beside three paragraphs in random order, of which one
 has the answer or none: the words that answer (`short`) or their sentence (`sentence`); and
-NarrativeQA's, whose answers are free text (`free`).
+NarrativeQA's, whose answers are free text (`free`). `paragraphs.jsonl`, with `paragraphs/`, has
+questions beside their own paragraph alone, with both kinds of answers: a model that writes learns
+there to copy.
 """
 
 import re
@@ -52,6 +54,7 @@ PASSAGES, PASSAGE_WORDS = 3, 150
 NEIGHBOURS = 10  # paragraphs of other articles among which the nearest are searched
 SENTENCES = 0.35  # share of the questions that are answered by a sentence
 LEFT_OUT = 0.1  # share of the questions whose own paragraph is left out
+PARAGRAPH_WORDS = 130  # of which a model that writes learns to copy
 
 
 def read(data: Path) -> list[Example]:
@@ -180,8 +183,21 @@ def styled(example: Example) -> dict[str, tuple[str, ...]]:
     """Returns the answer as its words, or as the sentence of the passage that has them."""
     if not example.spans or group_number(example.id, 4) >= SENTENCES:
         return {"short": tuple(answer for known in example.answers.values() for answer in known)}
+    return {"sentence": (_sentence(example),)}
+
+
+def _sentence(example: Example) -> str:
+    """Returns the sentence of the first answer."""
     start, passage = example.spans[0].start, example.passages[0]
-    return {"sentence": tuple(passage[a:b] for a, b in sentences(passage) if a <= start < b)}
+    return next(passage[a:b] for a, b in sentences(passage) if a <= start < b)
+
+
+def in_paragraphs(examples: Iterable[Example]) -> Iterator[Example]:
+    """Yields questions beside their paragraph, each with its answer and the sentence of it."""
+    for example in examples:
+        if example.spans and len(words(example.passages[0])) <= PARAGRAPH_WORDS:
+            answers = {"short": example.answers["span"], "sentence": (_sentence(example),)}
+            yield replace(example, answers=answers, answerable=True, relevance=(True,))
 
 
 def stories(data: Path) -> Iterator[Example]:
@@ -230,11 +246,14 @@ def prepare(data: Path, folder: Path) -> None:
     examples = read(data)
     in_three_styles = [*in_styles(examples), *stories(data)]
     wikipedia = [e for e in examples if e.answers and e.id.partition("/")[0] in WIKIPEDIA]
+    paragraphs = [*in_paragraphs(wikipedia)]
     examples += made(examples)
     folder.mkdir(parents=True, exist_ok=True)
     write_examples(folder / "train.jsonl", examples)
     write_examples(folder / "evidence.jsonl", with_sentences(examples))
     write_examples(folder / "styles.jsonl", in_three_styles)
+    write_examples(folder / "paragraphs.jsonl", paragraphs)
     write_ids(folder / "styles", in_three_styles)
+    write_ids(folder / "paragraphs", paragraphs)
     write_ids(folder / "wikipedia", wikipedia)
     write_ids(folder / "ids", examples)

@@ -45,6 +45,17 @@ def answers(paragraph: str) -> Iterable[str]:
         yield f"{question:<46} {reader.answer(question=question, passages=[paragraph]).headline}"
 
 
+def written(paragraph: str) -> Iterable[str]:
+    """Yields the answer of `ready-masque` in two styles; what it copied stands in brackets."""
+    writer = tfmrc.load("ready-masque")
+    for style in ("short", "sentence"):
+        answer = writer.answer(
+            question=QUESTIONS[0], passages=[paragraph], style=style, min_probability=0
+        )
+        copied = [f"[{w.text}]" if w.source == "passage" else w.text for w in answer.words]
+        yield f"{style}: {' '.join(copied)}"
+
+
 def asked(paragraph: str) -> Iterable[str]:
     """Yields questions of `ready-qg` about the paragraph, with the answers of `ready`."""
     reader = tfmrc.load("ready")
@@ -68,7 +79,7 @@ def served(export: Path) -> Iterable[str]:
 def main() -> None:
     """Runs all parts."""
     import_tensorflow()
-    # TensorFlow takes the graphs of three models for one graph that is traced again and again.
+    # TensorFlow takes the graphs of several models for one graph that is traced again and again.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--run", type=Path, default=Path("runs/demo"))
@@ -77,6 +88,7 @@ def main() -> None:
     [paragraph] = next(e for e in load_small_squad("test") if e.id == PARAGRAPH).passages
     show("A paragraph (Wikipedia, CC BY-SA)", [paragraph])
     show("`ready` answers, or says that the paragraph does not", answers(paragraph))
+    show("`ready-masque` writes in two styles; [copied] words", written(paragraph))
     show("`ready-qg` asks, and `ready` answers", asked(paragraph))
     show("`ready` is fine-tuned on questions about a handbook, in about a minute", [])
     experiments.train(experiments.read_settings(RECIPE), HANDBOOK, options.run)

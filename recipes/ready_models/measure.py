@@ -173,7 +173,7 @@ def answerer_row(name: str, folder: Path, dev: Sequence[Example]) -> list[list[s
     predictor, style = tfmrc.load(name), {}
     sets = {DEV: drawn([e for e in dev if e.answers], CALIBRATED)}
     if name == "ready-masque":
-        several = data.read_squad_passages(folder / "squad" / "dev.json", num_passages=PASSAGES)
+        several = data.squad_for_masque(dev, PASSAGES, passage_words=120)
         sets[DEV] = drawn([e for e in several if e.answers], CALIBRATED)
         sets[STORIES] = drawn(stories(folder), 600)
         style = {DEV: "short", STORIES: "free"}

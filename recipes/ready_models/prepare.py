@@ -10,7 +10,7 @@ which ask are trained on.
 `evidence.jsonl` has the questions of `train.jsonl`, with the sentences that hold their answers.
 
 `styles.jsonl`, with `styles/`, has questions beside three paragraphs in random order, of which one
-has the answer or none: the words that answer (`short`) or their sentence (`sentence`); and
+has the answer or none: the words that answer (`short`) and their sentence (`sentence`); and
 NarrativeQA's, whose answers are free text (`free`). `paragraphs.jsonl`, with `paragraphs/`, has
 questions beside their own paragraph alone, with both kinds of answers: a model that writes learns
 there to copy.
@@ -52,7 +52,6 @@ WIKIPEDIA = ("train", "squad_more_a", "squad_more_b", "squad_more_c", "squad_ext
 IN_STYLES = {True: 16_000, False: 3_000}  # questions with and without an answer
 PASSAGES, PASSAGE_WORDS = 3, 150
 NEIGHBOURS = 10  # paragraphs of other articles among which the nearest are searched
-SENTENCES = 0.35  # share of the questions that are answered by a sentence
 LEFT_OUT = 0.1  # share of the questions whose own paragraph is left out
 PARAGRAPH_WORDS = 130  # of which a model that writes learns to copy
 
@@ -151,7 +150,7 @@ class Search:
 
 
 def in_styles(examples: Iterable[Example]) -> Iterator[Example]:
-    """Yields questions beside other paragraphs, each with an answer in one style or with none."""
+    """Yields questions beside other paragraphs, each with an answer in two styles or with none."""
     short = [e for e in examples if len(words(e.passages[0])) <= PASSAGE_WORDS]
     groups = defaultdict(dict)
     for example in short:
@@ -180,24 +179,20 @@ def in_styles(examples: Iterable[Example]) -> Iterator[Example]:
 
 
 def styled(example: Example) -> dict[str, tuple[str, ...]]:
-    """Returns the answer as its words, or as the sentence of the passage that has them."""
-    if not example.spans or group_number(example.id, 4) >= SENTENCES:
-        return {"short": tuple(answer for known in example.answers.values() for answer in known)}
-    return {"sentence": (_sentence(example),)}
-
-
-def _sentence(example: Example) -> str:
-    """Returns the sentence of the first answer."""
-    start, passage = example.spans[0].start, example.passages[0]
-    return next(passage[a:b] for a, b in sentences(passage) if a <= start < b)
+    """Returns the answer as its words, and as the sentence of the passage that has them."""
+    answers = {"short": tuple(answer for known in example.answers.values() for answer in known)}
+    if example.spans:
+        start, passage = example.spans[0].start, example.passages[0]
+        has_it = [passage[a:b] for a, b in sentences(passage) if a <= start < b]
+        answers |= {"sentence": tuple(has_it)} if has_it else {}
+    return answers
 
 
 def in_paragraphs(examples: Iterable[Example]) -> Iterator[Example]:
     """Yields questions beside their paragraph, each with its answer and the sentence of it."""
     for example in examples:
         if example.spans and len(words(example.passages[0])) <= PARAGRAPH_WORDS:
-            answers = {"short": example.answers["span"], "sentence": (_sentence(example),)}
-            yield replace(example, answers=answers, answerable=True, relevance=(True,))
+            yield replace(example, answers=styled(example), answerable=True, relevance=(True,))
 
 
 def stories(data: Path) -> Iterator[Example]:

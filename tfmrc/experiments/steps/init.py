@@ -126,6 +126,10 @@ def init(
         parts = ["recipe", "start"]
         settings["start"] = start if start in NAMES else str(Path(start).resolve())
         settings["options"] = _options(found, known)
+        theirs = known["preprocessor"]["config"].get("num_passages")
+        settings["preprocessor"] = (
+            {} if theirs is None else {"num_passages": max(theirs, settings["num_passages"])}
+        )
     values = {name: _yaml(value) for name, value in {**settings, "name": target.stem}.items()}
     fixed = {"sources": "".join(sources), "split_note": _split_note(found, settings["by"])}
     text = "".join(map(_template, parts))

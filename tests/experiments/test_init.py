@@ -160,11 +160,17 @@ def test_styles_and_columns_of_a_file_that_looks_like_msmarco(tmp_path, monkeypa
         for n in range(4)
     ]
     Path("t.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    command = ["init", "t", "--model", "masque", "--data", "t.jsonl", "--columns"]
+    command = ["init", "t", "--model", "masque", "--data", "t.jsonl", "--from", "none", "--columns"]
     assert cli.main([*command, "answers.short=kurz", "answers.long=answers"]) == 0
     [source] = experiments.read_settings("t.yaml").sources
     assert source.format == "table" and source.styles == ("short", "long")
     assert source.options == {"columns": {"answers": {"short": "kurz", "long": "answers"}}}
+
+
+def test_a_masque_reads_at_least_the_passages_of_the_ready_one(table, capsys):
+    assert cli.main(["init", "mine", "--model", "masque", "--data", str(table)]) == 0
+    experiment = experiments.read_settings("mine.yaml")
+    assert (experiment.start_from, experiment.preprocessor) == ("ready-masque", {"num_passages": 3})
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ def load(
     Args:
         folder: str or path. A model of English that comes with tfmrc ("ready", "ready-san",
             "ready-evidence", "ready-masque", "ready-daanet" or "ready-qg"); a saved predictor, a
-            run, or an export or one of its versions; or a model for question answering in Hugging Face's form (a
-            folder, or `hf://owner/name`), see `tfmrc.predictors.load_hugging_face`.
+            run, or an export or one of its versions; or a model for question answering in Hugging
+            Face's form (a folder, or `hf://owner/name`), see `tfmrc.predictors.load_hugging_face`.
         verify: bool. Whether every file is compared with its digest first. False saves the time of
             reading very large folders twice. Default: True.
         dtype: Keras dtype or policy of a reader of Hugging Face, such as "bfloat16". Any other

@@ -47,7 +47,7 @@ INLINE = re.compile(r"`(?:\w+=\S+ )?(tfmrc [a-z]+ [^`]+)`")
 SERVED = re.compile(r"http://(?:127\.0\.0\.1|localhost):8501")
 # tests/integrations, tests/training and tests/documents run them.
 ELSEWHERE = re.compile(
-    "import mlflow|from haystack|data_parallel|pyspark|--engine ray|ready-qg --documents"
+    "import mlflow|from haystack|data_parallel|pyspark|--engine ray|ready-qg --documents|--int8"
 )
 
 

@@ -48,9 +48,9 @@ def answers(paragraph: str) -> Iterable[str]:
 def written(paragraph: str) -> Iterable[str]:
     """Yields the answer of `ready-masque` in two styles; what it copied stands in brackets."""
     writer = tfmrc.load("ready-masque")
-    for style in ("short", "sentence"):
+    for style in ("short", "free"):
         answer = writer.answer(
-            question=QUESTIONS[0], passages=[paragraph], style=style, min_probability=0
+            question=QUESTIONS[1], passages=[paragraph], style=style, min_probability=0
         )
         copied = [f"[{w.text}]" if w.source == "passage" else w.text for w in answer.words]
         yield f"{style}: {' '.join(copied)}"

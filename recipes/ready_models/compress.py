@@ -45,6 +45,8 @@ def difference_of(
         else:
             result[path] = change
     for path, rank in ranks(factors, limit).items():
+        if rank == 0:
+            continue
         left, values, right = factors[path]
         root = np.sqrt(values[:rank])
         result[path + LEFT] = left[:, :rank] * root

@@ -104,21 +104,24 @@ def _write(shipped: Path, folder: Path) -> None:
 def start_of(model: keras.Model, folder: Path) -> dict[str, np.ndarray]:
     """Returns what a difference is added to, by the path of the weight.
 
-    It is MiniLM's values in the encoder, the means of MiniLM's subwords in the rows of words, and 0
-    elsewhere. The model gets these values.
+    It is MiniLM's values in the encoder, or those of `ready` if the model does not train it, the
+    means of MiniLM's subwords in the rows of words, and 0 elsewhere. The model gets these values.
 
     Args:
         model: `keras.Model`. A model on MiniLM.
         folder: path. A saved predictor, whose vocabulary is read.
     """
     from tfmrc import encoders
+    from tfmrc.predictors import Predictor
     from tfmrc.storage.parts import ASSETS
     from tfmrc.text import Vocabulary
 
     for weight in model.weights:
         weight.assign(np.zeros(weight.shape, weight.dtype))
     encoder = encoders.from_preset("minilm")
-    model.encoder.set_weights(encoder.layer.get_weights())
+    is_trained = bool(model.encoder.trainable_weights)
+    layer = encoder.layer if is_trained else Predictor.load(ready_folder()).model.encoder
+    model.encoder.set_weights(layer.get_weights())
     if (embedding := getattr(model, "word_embedding", None)) is not None:
         words = Vocabulary.load(folder / ASSETS / "vocabulary.txt", model.arguments.num_oov_buckets)
         encoders.set_vectors(embedding, words, encoder.word_vectors(words.words[NUM_SPECIAL:]))

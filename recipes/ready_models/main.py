@@ -97,6 +97,8 @@ def write(name: str, run: Path, data: Path) -> None:
         save_file(difference_of(trained, start, limit), folder / DIFFERENCE)
         sources = {name: sha256_of(data / name) for name in prepare.SOURCES}
         shipped = {"difference": folder / DIFFERENCE, "recipe": RECIPES[name]}
+        if name == "ready-masque":
+            shipped["encoder"] = FILES / READY / DIFFERENCE
         card = {part: sha256_of(path) for part, path in shipped.items()} | sources
         (folder / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
         shutil.rmtree(FILES / name, ignore_errors=True)

@@ -34,6 +34,8 @@ def test_the_files_are_those_of_the_recipe(name):
     card = json.loads((ready.FILES / name / ready.CARD).read_text())
     assert card["recipe"] == sha256_of(recipe.RECIPES[name])
     assert card["difference"] == sha256_of(ready.FILES / name / ready.DIFFERENCE)
+    encoder = sha256_of(ready.FILES / ready.READY / ready.DIFFERENCE)
+    assert card.get("encoder") == (encoder if name == "ready-masque" else None)
 
 
 def test_they_are_small():

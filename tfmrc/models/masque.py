@@ -115,8 +115,7 @@ class Masque(GenerationMixin, Model):
         combined_attention: bool. Whether the passages' relevance weighs the attention that copies.
             Default: True.
         copy_attention: str. Attention of the copying: "additive" (the paper) or "multiplicative",
-            with which a small model learns far sooner to copy several words in their order.
-            Default: "additive".
+            which compares states with words from the first step on. Default: "additive".
         tie_output_embedding: bool. Whether the word embedding scores the generated words (the
             paper). If not, the generable words have separate output weights and the other words of
             the sources can only be copied. Default: True.

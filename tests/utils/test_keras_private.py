@@ -42,6 +42,19 @@ def test_a_model_built_without_drawing_has_zeros():
     assert seed.numpy().any()
 
 
+def test_what_is_frozen_when_it_is_built_can_be_trained_later():
+    def build():
+        inputs = keras.Input((2,))
+        return keras.Model(inputs, keras.layers.Dense(3, trainable=False)(inputs))
+
+    built = keras_private.built_without_drawing(build)
+    assert not built.trainable_weights
+    built.layers[1].trainable = True
+    built.compile("sgd", "mse")
+    built.train_on_batch(np.ones((4, 2)), np.ones((4, 3)))
+    assert built.weights[0].numpy().any()
+
+
 def test_build_loss_creates_what_the_first_evaluation_would(model):
     assert keras_private.build_loss(model, (X, {"y": Y}))
     known = {id(variable) for variable in model.metrics_variables}

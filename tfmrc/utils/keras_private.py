@@ -62,6 +62,12 @@ def built_without_drawing(build: Callable[[], keras.Model]) -> keras.Model:
         model = build()
         for weight in model.weights:
             weight._initializer = keras.initializers.Zeros()
+        # TensorFlow would never compute gradients of a variable that is frozen when it is made.
+        frozen = [w for w in model.weights if not w.trainable and "float" in w.dtype]
+        for weight in frozen:
+            weight.trainable = True
+    for weight in frozen:
+        weight.trainable = False
     return model
 
 

@@ -1,4 +1,5 @@
 import functools
+from typing import Any
 
 import keras
 from keras import ops
@@ -81,7 +82,7 @@ class PointerGenerator(Layer):
         super().__init__(autocast=False, **kwargs)  # log-probabilities stay float32
         self.num_sources = num_sources
         options = {"initializer": initializer, "dtype": self.dtype_policy}
-        attention = AdditiveAttention
+        attention: Any = AdditiveAttention
         if attention_dim is not None:
             attention = functools.partial(MultiplicativeAttention, attention_dim, autocast=False)
         self.attentions = [

@@ -87,10 +87,7 @@ def test_wrong_flags_are_named(capsys, arguments, message):
         ("predict . --input x.yaml --columns question", "Columns are given as question=COLUMN."),
         ("answer . --question=q --passage=p", "There is no saved predictor, run or export in ."),
         ("answer htp://x/a --question=a --passage=b", "The address of a model is"),
-        (
-            "answer http://x/a --question=a --passage=b --option a=1",
-            "options of a served model are",
-        ),
+        ("answer http://x/a --question=a --passage=b --option a=1", "of a served model are"),
         ("serve . --limit word=3", "did you mean words?"),
     ],
 )

@@ -134,6 +134,7 @@ def world(tmp_path_factory):
     masque.export(folder / "savedmodels" / "hills" / "1")
     make_predictor(styles=("concise", "sentence")).export(folder / "savedmodels" / "masque" / "1")
     small.maxout_pointer_qg().save(folder / "ready-qg")
+    make_predictor(styles=("short", "sentence", "free")).save(folder / "ready-masque")
     small.extractive_reader(kind="EvidenceReader").save(folder / "ready-evidence")
     marks = preprocessing.EvidenceReaderPreprocessor(encoder=encoder)
     marker = Predictor(models.EvidenceReader(encoder=encoder), marks)

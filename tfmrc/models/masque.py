@@ -122,9 +122,9 @@ class Masque(GenerationMixin, Model):
         block: str. "transformer", or "lstm" (the paper's "w/o Transformer"), whose recurrent
             weights and forget biases are not drawn from N(0, 0.02) (see `BidirectionalLSTM`).
             Default: "transformer".
-        word_scale: float. Factor of the word vectors where they are read. Rows of a pretrained
-            encoder have a length of about 1, beside its states and the decoder's positions of 8 to
-            10; GloVe's have 5 to 7. Default: 1.0.
+        word_scale: float. Factor of the vectors of words and styles where they are read. Rows of a
+            pretrained encoder have a length of about 1, beside its states and the decoder's
+            positions of 8 to 10; GloVe's have 5 to 7. Default: 1.0.
         embeddings_trainable: bool. Whether the words' rows are trained. The papers do not say.
             Default: False.
         similarity_init: float. Initial mean of the product's weights in the similarity of question
@@ -527,15 +527,13 @@ class Masque(GenerationMixin, Model):
             answer_characters: int `[B, T, c]` of the same words, for a contextual embedding that
                 reads characters.
         """
-        words = self.word_embedding(answer_ids)  # [B, T, word_dim]
+        words = self.word_embedding(answer_ids) * self.arguments.word_scale  # [B, T, word_dim]
         if self.contextual_embedding is not None:
             previous = answer_characters if self.reads_characters else answer_ids
             words = ops.concatenate([words, self.contextual_embedding.forward(previous)], axis=-1)
-        style = self.style_embedding(memory["style_ids"])[:, None]  # [B, 1, e]
+        style = self._style(memory)
         words = ops.concatenate([style, words[:, 1:]], axis=1)  # the style is the first word
-        x = self.decoder_projection(
-            self.decoder_highway(words * self.arguments.word_scale)
-        )  # [B, T, d]
+        x = self.decoder_projection(self.decoder_highway(words))  # [B, T, d]
         x = x if self.decoder_positions is None else self.decoder_positions(x)
         memories = [memory["question"], memory["passages"]]
         masks = [memory["question_mask"], memory["passage_mask"]]
@@ -543,6 +541,10 @@ class Masque(GenerationMixin, Model):
         for block, block_projected in zip(self.decoder_blocks, projected, strict=True):
             x = block(x, memories, masks, projected=block_projected)
         return self._distribute(memory, x, target_ids=target_ids)
+
+    def _style(self, memory):
+        """Returns the vector of the style, which is the first word, `[B, 1, e]`."""
+        return self.style_embedding(memory["style_ids"])[:, None] * self.arguments.word_scale
 
     def _distribute(self, memory, states, target_ids=None):
         """Computes the parts of the next words' distribution from decoder states `[B, T, d]`."""
@@ -635,7 +637,7 @@ class Masque(GenerationMixin, Model):
         cache = dict(cache)
         first = ops.equal(t, 0)
         previous = ops.where(first, BOS, input_ids(memory, ids, self.num_generable))
-        words = self.word_embedding(previous)  # [B, W, word_dim]
+        words = self.word_embedding(previous) * self.arguments.word_scale  # [B, W, word_dim]
         if self.contextual_embedding is not None:
             if self.reads_characters:
                 spelled = input_characters(memory, ids, self.num_generable)
@@ -644,11 +646,9 @@ class Masque(GenerationMixin, Model):
                 previous, cache["contextual"]
             )
             words = ops.concatenate([words, forward], axis=-1)
-        style = self.style_embedding(memory["style_ids"])[:, None]  # [B, 1, e]
+        style = self._style(memory)
         words = ops.where(first, style, words)  # [B, W, e]
-        x = self.decoder_projection(
-            self.decoder_highway(words * self.arguments.word_scale)
-        )  # [B, W, d]
+        x = self.decoder_projection(self.decoder_highway(words))  # [B, W, d]
         x = x if self.decoder_positions is None else self.decoder_positions(x, position=t)
         block_caches = []
         for block, block_cache, projected in zip(

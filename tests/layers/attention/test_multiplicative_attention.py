@@ -55,11 +55,17 @@ def test_keys_made_once_give_the_same(compared):
         close(found, np.array(right))
 
 
-def test_a_prior_weighs_the_positions(compared):
-    prior = np.random.default_rng(3).uniform(0.1, 1.0, (3, 5)).astype("float32")
-    weights = np.array(run(compared)[0])[:2] * prior[:2, None]  # [2, m, n], none of an empty row
-    found = np.array(run(compared, log_prior=np.log(prior))[0])
-    np.testing.assert_allclose(found[:2], weights / weights.sum(-1, keepdims=True), rtol=1e-4)
+def test_a_prior_weighs_the_positions():
+    inputs = {**INPUTS, **arrays({"log_prior": (3, 5)})}
+    compared = Compared(MultiplicativeAttention(3), inputs, y_mask=MASK)
+
+    def weighed(v):
+        weights = expected(v)[0] * np.exp(v["log_prior"])[:, None]  # [B, m, n]
+        sums = weights.sum(axis=-1, keepdims=True)
+        weights /= np.where(sums > 0, sums, 1.0)  # a row of padding has none
+        return weights, weights @ v["y"]
+
+    compared.check(weighed, lambda: run(compared), positions=8)
 
 
 def test_padding_has_no_weight(compared):

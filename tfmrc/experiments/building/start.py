@@ -46,8 +46,7 @@ def load_start(plan: Plan, tagger: str | None = None) -> Predictor[Any] | None:
 
 
 def _adapted(model: keras.Model, seed: int, dtype: str, passages: int | None) -> keras.Model:
-    """Returns the model with the experiment's precision, number of passages and, if it has a
-    `seed`, its dropout."""
+    """Returns the model with another precision, number of passages and seed, where it has them."""
     before = model.get_config()
     config = before if model.dtype_policy.name == dtype else _with_dtype(before, dtype)
     if config.get("seed") is not None:

@@ -124,7 +124,8 @@ def start_of(model: keras.Model, folder: Path) -> dict[str, np.ndarray]:
     model.encoder.set_weights(layer.get_weights())
     if (embedding := getattr(model, "word_embedding", None)) is not None:
         words = Vocabulary.load(folder / ASSETS / "vocabulary.txt", model.arguments.num_oov_buckets)
-        encoders.set_vectors(embedding, words, encoder.word_vectors(words.words[NUM_SPECIAL:]))
+        rows = encoder.word_vectors(words.words[NUM_SPECIAL:])
+        encoders.set_vectors(embedding, words, rows, verbose=False)
     return {weight.path: weight.numpy() for weight in model.weights}
 
 

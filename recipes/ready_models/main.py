@@ -111,13 +111,21 @@ def held_out(name: str, prepared: Path) -> list[Example]:
     The other sources know one way to answer where readers accept several, so that a probability
     fitted on them is too small elsewhere.
     """
-    ids = {*(prepared / "ids" / "validation.txt").read_text(encoding="utf-8").split("\n")}
     file = "evidence.jsonl" if name == EVIDENCE else "train.jsonl"
-    examples = [e for e in read_examples(prepared / file) if e.id in ids]
-    examples = [e for e in examples if e.id.partition("/")[0] in CALIBRATING]
+    examples = [
+        e
+        for e in validated(prepared / "ids", prepared / file)
+        if e.id.partition("/")[0] in CALIBRATING
+    ]
     if name != "ready-masque":
         return examples
-    return [replace(e, answers={"short": e.answers["span"]} if e.answers else {}) for e in examples]
+    return [replace(e, answers=prepare.styled(e) if e.answers else {}) for e in examples]
+
+
+def validated(ids: Path, file: Path) -> list[Example]:
+    """Returns the questions of a file that a list of ids holds out."""
+    known = {*(ids / "validation.txt").read_text(encoding="utf-8").split("\n")}
+    return [e for e in read_examples(file) if e.id in known]
 
 
 def mixed(examples: list[Example], share: float) -> list[Example]:
@@ -139,9 +147,13 @@ def calibrate(name: str, prepared: Path) -> None:
     examples = held_out(name, prepared)
     if name not in (*SPANS, EVIDENCE):
         examples = draw_by_id([(e.id, e) for e in examples], CALIBRATED)
-    print(predictor.calibrate(mixed(examples, UNANSWERABLE), precision=None).markdown())
+    fitting = mixed(examples, UNANSWERABLE)
+    if name == "ready-masque":
+        styles = validated(prepared / "styles", prepared / "styles.jsonl")
+        fitting += [e for e in styles if "free" in e.answers]
+    print(predictor.calibrate(fitting, precision=None).markdown())
     balanced = mixed(examples, 0.5)
-    known = {e.id: tuple(text for of in e.answers.values() for text in of) for e in balanced}
+    known = {e.id: tuple(next(iter(e.answers.values()), ())) for e in balanced}
     results = dict(zip(known, predictor.predict(balanced), strict=True))
     texts = {key: result.text for key, result in results.items()}
     f1 = score_squad(texts, known, version="2.0")["f1"].per_example or {}

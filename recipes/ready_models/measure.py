@@ -23,6 +23,7 @@ from tfmrc.evaluation import (
     most_similar_sentence,
     score_answers,
     score_evidence,
+    score_ranking,
     score_repetition,
     score_squad,
 )
@@ -30,7 +31,7 @@ from tfmrc.predictors.ready.shipped import EVIDENCE, NAMES, READY
 
 ANSWERABLE, EACH, CALIBRATED = 2000, 500, 1000  # questions, drawn by id
 DEV, REDDIT, STORIES = "SQuAD, dev articles", "Reddit", "NarrativeQA, summaries"
-ASKERS = ("ready-daanet", "ready-qg")
+ASKERS, WRITER = ("ready-daanet", "ready-qg"), "ready-masque"
 Table = dict[str, list[Any]]
 
 
@@ -172,10 +173,8 @@ def answerer_row(name: str, folder: Path, dev: Sequence[Example]) -> list[list[s
     """Returns what a model answers: on dev articles, and Masque on stories."""
     predictor, style = tfmrc.load(name), {}
     sets = {DEV: drawn([e for e in dev if e.answers], CALIBRATED)}
-    if name == "ready-masque":
-        several = data.squad_for_masque(dev, PASSAGES, passage_words=120)
-        sets[DEV] = drawn([e for e in several if e.answers], CALIBRATED)
-        sets[STORIES] = drawn(stories(folder), 600)
+    if name == WRITER:
+        sets = {DEV: beside_passages(dev), STORIES: drawn(stories(folder), 600)}
         style = {DEV: "short", STORIES: "free"}
     rows = []
     for title, examples in sets.items():
@@ -212,6 +211,37 @@ def asker_row(name: str, dev: Sequence[Example]) -> list[str]:
     row += [percent(float(repeated)), percent(back[1]), percent(back[0])]
     print(row, flush=True)
     return row
+
+
+def beside_passages(dev: Sequence[Example]) -> list[Example]:
+    """Returns questions with an answer, each beside three passages of its article."""
+    several = data.squad_for_masque(dev, PASSAGES, passage_words=120)
+    return drawn([e for e in several if e.answers], CALIBRATED)
+
+
+def writer_rows(asked: Sequence[Example]) -> list[list[str]]:
+    """Returns how Masque ranks the passages, and how its answers look in each style."""
+    predictor = tfmrc.load(WRITER)
+    rows = []
+    for style in predictor.preprocessor.styles:
+        given = [{"question": e.question, "passages": e.passages, "style": style} for e in asked]
+        results = dict(zip((e.id for e in asked), predictor.predict(given), strict=True))
+        ranks = {key: result.relevance or () for key, result in results.items()}
+        order = score_ranking(ranks, {e.id: e.relevance or () for e in asked})
+        lengths = [len(result.words) for result in results.values()]
+        faults = [not r.finished or repeats(r.text) for r in results.values()]
+        confident = [result.is_confident for result in results.values()]
+        shares = (float(order["map"]), float(np.mean(faults)), float(np.mean(confident)))
+        rows.append([style, f"{np.mean(lengths):.1f}", *map(percent, shares)])
+        print(rows[-1], flush=True)
+    return rows
+
+
+def repeats(text: str) -> bool:
+    """Returns True if three words in a row occur twice."""
+    words = text.split()
+    threes = [*zip(words, words[1:], words[2:], strict=False)]
+    return len({*threes}) < len(threes)
 
 
 def in_pairs(asked: Sequence[Example], every: Sequence[Example]) -> list[Example]:
@@ -295,6 +325,10 @@ def main() -> None:
     if EVIDENCE in options.models:
         columns = ["", "questions", "words, F1", "sentences, F1", "exact spans, F1"]
         tables["evidence"] = {"columns": columns, "rows": evidence_rows(dev)}
+    if WRITER in options.models:
+        columns = ["style", "words", "MAP of the passages", "repeats three words or does not end",
+                   "confident"]  # fmt: skip
+        tables["writer"] = {"columns": columns, "rows": writer_rows(beside_passages(dev))}
     for kind, columns in (
         ("answerers", ["", "on", "questions", "F1", "exact match", "ROUGE-L"]),
         ("askers", ["", "ROUGE-L", "BLEU-4", "word duplication", "answered back, F1",

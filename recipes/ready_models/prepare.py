@@ -4,8 +4,8 @@
 answer, and made ones without: a question beside the most similar other paragraph that lacks its
 answer. `ids/` lists which of them are trained on and which are held out: some groups of every
 source, which are articles where a source names them, and paragraphs elsewhere. Paragraphs that
-share a sentence are in one group, across sources. `wikipedia/` lists the questions that models
-which ask are trained on.
+share a sentence are in one group, across sources. What people asked without an answer is trained
+on twice. `wikipedia/` lists the questions that models which ask are trained on.
 
 `evidence.jsonl` has the questions of `train.jsonl`, with the sentences that hold their answers.
 
@@ -45,7 +45,7 @@ SOURCES = {  # which of them name articles
     "reading/qamr_part.json.gz": False,
 }
 HELD_OUT, HELD_OUT_LIMIT = 0.06, 250  # share of a source's groups, and most questions of each kind
-MADE = 0.16  # share of the answerable questions that are also asked beside another paragraph
+MADE = 0.4  # share of the answerable questions that are also asked beside another paragraph
 SENTENCE = 60  # characters of a sentence by which paragraphs are known to be the same
 WIKIPEDIA = ("train", "squad_more_a", "squad_more_b", "squad_more_c", "squad_extracts",
              "squadshifts_new_wiki")  # fmt: skip
@@ -242,7 +242,8 @@ def prepare(data: Path, folder: Path) -> None:
     in_three_styles = [*in_styles(examples), *stories(data)]
     wikipedia = [e for e in examples if e.answers and e.id.partition("/")[0] in WIKIPEDIA]
     paragraphs = [*in_paragraphs(wikipedia)]
-    examples += made(examples)
+    again = [e for e in examples if not e.answers and not is_held_out(e)]
+    examples += [*made(examples), *(replace(e, id=f"{e.id}/again") for e in again)]
     folder.mkdir(parents=True, exist_ok=True)
     write_examples(folder / "train.jsonl", examples)
     write_examples(folder / "evidence.jsonl", with_sentences(examples))

@@ -1,7 +1,7 @@
 """Calibration of a predictor: the map of its probabilities, and the threshold of an answer."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -34,6 +34,9 @@ class Calibration:
             the threshold was chosen on. Default: None.
         right: str. What counts as right: `"exact_match"` (after SQuAD's normalization) or
             `"rouge_l"` (at least 0.5). Default: "exact_match".
+        styles: dict. Slope and intercept of each style of a model that answers in several: the
+            words of a long answer have a smaller product. Others are mapped by `slope` and
+            `intercept`. Default: none.
 
     Example:
 
@@ -47,6 +50,12 @@ class Calibration:
     threshold: float | None = None
     precision: float | None = None
     right: str = "exact_match"
+    styles: Mapping[str, Sequence[float]] = field(default_factory=dict, hash=False)
+
+    def of(self, style: str) -> Self:
+        """Returns the calibration of a style."""
+        slope, intercept = self.styles.get(style, (self.slope, self.intercept))
+        return replace(self, slope=slope, intercept=intercept)
 
     def apply(self, probability: Any) -> tf.Tensor:
         """Returns calibrated probabilities, of the same shape; 0 (no answer) stays 0."""
@@ -88,13 +97,19 @@ class Calibration:
 
     @classmethod
     def fit(
-        cls, probability: np.ndarray, is_right: np.ndarray, precision: float | None, right: str
+        cls,
+        probability: np.ndarray,
+        is_right: np.ndarray,
+        style: np.ndarray,
+        precision: float | None,
+        right: str,
     ) -> Self:
         """Fits the map to answers, and chooses the lowest threshold that reaches the precision.
 
         Args:
             probability: float64 `[N]`. The model's own probabilities; 0 where it found nothing.
             is_right: bool `[N]`. Whether each answer is right.
+            style: object `[N]`. The style of each answer, None for the model's only one.
             precision: float or None. Least share of right answers among the confident ones. If no
                 threshold reaches it, the threshold is 1. None for no threshold.
             right: str. What counts as right.
@@ -103,10 +118,16 @@ class Calibration:
         """
         found = probability > 0
         slope, intercept = _platt(_log_odds(probability[found]).numpy(), is_right[found])
-        fitted = cls(slope, intercept, right=right)
+        styles = {}
+        for name in {*style} - {None}:
+            of_style = found & (style == name)
+            if of_style.sum() >= LEAST and 0 < is_right[of_style].mean() < 1:
+                log_odds = _log_odds(probability[of_style]).numpy()
+                styles[name] = _platt(log_odds, is_right[of_style])
+        fitted = cls(slope, intercept, right=right, styles=dict(sorted(styles.items())))
         if precision is None:
             return fitted
-        threshold = _threshold(fitted.apply(probability).numpy(), is_right, precision)
+        threshold = _threshold(_applied(fitted, probability, style), is_right, precision)
         return replace(fitted, threshold=threshold, precision=precision)
 
 
@@ -138,10 +159,9 @@ def with_confidence(
             if "probability" not in outputs:
                 return outputs
             if calibration is not None:
-                several = calibration.apply_to_all if are_shares else calibration.apply
-                outputs["probability"] = calibration.apply(outputs["probability"])
-                if "probabilities" in outputs:
-                    outputs["probabilities"] = several(outputs["probabilities"])
+                given = zip(signature.input_signature, inputs, strict=True)
+                style = next((tensor for spec, tensor in given if spec.name == "style"), None)
+                outputs |= _calibrated(outputs, calibration, style, are_shares)
             if least is not None or "is_confident" not in outputs:
                 outputs["is_confident"] = outputs["probability"] >= (least or 0.0)
             return outputs
@@ -152,6 +172,29 @@ def with_confidence(
     return {name: made[each] for name, each in signatures.items()}
 
 
+def _calibrated(
+    outputs: Mapping[str, tf.Tensor],
+    calibration: Calibration,
+    style: tf.Tensor | None,
+    are_shares: bool,
+) -> dict[str, tf.Tensor]:
+    """Returns `probability` `[B]`, and `probabilities` `[B, N]` if there are, calibrated."""
+
+    def mapped(one: Calibration) -> dict[str, tf.Tensor]:
+        maps = {
+            "probability": one.apply,
+            "probabilities": one.apply_to_all if are_shares else one.apply,
+        }
+        return {name: apply(outputs[name]) for name, apply in maps.items() if name in outputs}
+
+    result = mapped(calibration)
+    for name in calibration.styles if style is not None else ():
+        for key, value in mapped(calibration.of(name)).items():
+            is_style = tf.reshape(style == name, [-1] + [1] * (value.shape.rank - 1))
+            result[key] = tf.where(is_style, value, result[key])
+    return result
+
+
 def calibrate(
     predictor: "Predictor[Any]", examples: Iterable[Any], precision: float | None, **options: Any
 ) -> CalibrationReport:
@@ -160,7 +203,7 @@ def calibrate(
         raise ValueError(
             f"`precision` is a share, above 0 and at most 1. Received: precision={precision!r}"
         )
-    number, raw, is_right, right = _answers(predictor, examples, options)
+    number, style, raw, is_right, right = _answers(predictor, examples, options)
     if (raw > 0).sum() < LEAST:
         raise ValueError(
             f"A calibration needs at least {LEAST} answers to questions whose right answers are "
@@ -169,10 +212,10 @@ def calibrate(
     calibrated, is_confident = np.zeros_like(raw), np.zeros_like(is_right)
     for half in (number % 2 == 0, number % 2 == 1):  # measured on answers that it has not seen
         _check_both(raw[half], is_right[half])
-        fitted = Calibration.fit(raw[~half], is_right[~half], precision, right)
-        calibrated[half] = fitted.apply(raw[half]).numpy()
+        fitted = Calibration.fit(raw[~half], is_right[~half], style[~half], precision, right)
+        calibrated[half] = _applied(fitted, raw[half], style[half])
         is_confident[half] = calibrated[half] >= (fitted.threshold or 0.0)
-    fitted = predictor.calibration = Calibration.fit(raw, is_right, precision, right)
+    fitted = predictor.calibration = Calibration.fit(raw, is_right, style, precision, right)
     facts = fitted.to_json() | {"measured on": "two halves, each with the map of the other"}
     return CalibrationReport(raw, calibrated, is_right, is_confident, facts)
 
@@ -194,21 +237,30 @@ def measure(
     calibration = predictor.calibration
     if calibration is None:
         raise ValueError("The predictor is not calibrated. Received: calibration=None")
-    _, raw, is_right, _ = _answers(predictor, examples, options)
-    calibrated = calibration.apply(raw).numpy()
+    _, style, raw, is_right, _ = _answers(predictor, examples, options)
+    calibrated = _applied(calibration, raw, style)
     is_confident = calibrated >= (calibration.threshold or 0.0)
     return CalibrationReport(raw, calibrated, is_right, is_confident, calibration.to_json())
 
 
+def _applied(calibration: Calibration, raw: np.ndarray, style: np.ndarray) -> np.ndarray:
+    """Returns the calibrated probability `[N]` of answers in their styles."""
+    result = np.zeros_like(raw)
+    for name in {*style}:
+        result[style == name] = calibration.of(name).apply(raw[style == name]).numpy()
+    return result
+
+
 def _answers(
     predictor: "Predictor[Any]", examples: Iterable[Any], options: dict[str, Any]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
-    """Returns the number of the example, the raw probability and the truth of each answer.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, str]:
+    """Returns the number of the example, the style, the raw probability and the truth of each
+    answer, and what counts as right.
 
     Every task that answers counts. Questions whose right answers are not known are left out.
     """
     tasks = [task for task in predictor.tasks if task.target == "answer"]
-    given, numbers, references = list(examples), [], []
+    given, numbers, styles, references = list(examples), [], [], []
     results: list[Any] = []
     kept, predictor.calibration = predictor.calibration, None
     try:
@@ -217,6 +269,7 @@ def _answers(
             known = [number for number, right in enumerate(texts) if right is not None]
             results += predictor.predict([given[n] for n in known], task=task, **options)
             numbers += known
+            styles += [task.style if len(tasks) > 1 else None] * len(known)
             references += [texts[number] or () for number in known]
     finally:
         predictor.calibration = kept
@@ -224,7 +277,7 @@ def _answers(
     right = "exact_match" if is_span else "rouge_l"
     raw = np.array([result.probability or 0.0 for result in results])
     is_right = right_answers([result.text for result in results], references, right)
-    return np.array(numbers), raw, is_right, right
+    return np.array(numbers), np.array(styles, object), raw, is_right, right
 
 
 def _references(example: Any, style: str | None, is_only: bool) -> Sequence[str] | None:

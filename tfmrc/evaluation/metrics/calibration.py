@@ -141,7 +141,8 @@ class CalibrationReport:
             lines.append(f"| {label} | {raw} | {self.scores[name]} |")
         lines += ["", f"{len(self.raw):,} answers; bootstrap intervals of {LEVEL:.0%}, "]
         lines[-1] += f"{self.samples:,} resamples, seed {SEED}; {library_version()}."
-        lines += [f"{name}: {RIGHT.get(value, value)}." for name, value in self.facts.items()]
+        facts = {name: value for name, value in self.facts.items() if value != {}}  # no styles
+        lines += [f"{name}: {RIGHT.get(str(value), value)}." for name, value in facts.items()]
         return "\n".join(lines) + "\n"
 
 

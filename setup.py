@@ -8,6 +8,13 @@ from setuptools import find_packages, setup
 HERE = Path(__file__).parent
 INIT = (HERE / "tfmrc" / "__init__.py").read_text(encoding="utf-8")
 VERSION = re.search(r'^__version__ = "([^"]+)"$', INIT, re.MULTILINE).group(1)
+PROJECT = "https://github.com/tfmrc/tfmrc"
+# The page of a package registry has no files beside it: links and pictures lead to the project.
+README = re.sub(
+    r"(!?)(\[[^\]]*\]\()(?!\w+:|#)",
+    lambda link: f"{link[1]}{link[2]}{PROJECT}/{'raw' if link[1] else 'blob'}/main/",
+    (HERE / "README.md").read_text(encoding="utf-8"),
+)
 
 # docs/reference/dependencies.md says why each of them is here.
 RUNTIME = [
@@ -100,8 +107,9 @@ setup(
     name="tfmrc",
     version=VERSION,
     description="Machine reading comprehension with Keras 3: models that answer from passages.",
-    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description=README,
     long_description_content_type="text/markdown",
+    url=PROJECT,
     # The code; the part of SQuAD in tfmrc/data/squad_files, and the reader that was trained on
     # such questions; the handbook.
     license="Apache-2.0 AND CC-BY-SA-4.0 AND CC0-1.0",

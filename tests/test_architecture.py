@@ -4,8 +4,10 @@ import importlib
 import inspect
 import pkgutil
 import re
+import runpy
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from tests import equations, fresh_python
 
@@ -202,6 +204,19 @@ def test_setup_requirements_are_locked_and_explained() -> None:
     for name in names:
         assert f"`{name}`" in explained, f"dependencies.md does not say why {name} is there"
         assert name in extras or f"\n{name}==" in lock, f"{name} is not in the lock"
+
+
+def test_the_page_on_a_registry_links_to_files_of_the_project(monkeypatch) -> None:
+    given: dict[str, Any] = {}
+    monkeypatch.setattr("setuptools.setup", given.update)
+    runpy.run_path(str(ROOT / "setup.py"))
+    page, place = given["long_description"], f"{given['url']}/(raw|blob)/main/"
+    links = re.findall(r"\]\(([^)\s]+)\)", page)
+    assert all(link.startswith("https://") for link in links)
+    paths = [re.sub(f"{place}|#.*", "", link) for link in links if re.match(place, link)]
+    assert len(paths) > 20 and all((ROOT / path).exists() for path in paths)
+    [picture] = re.findall(r"!\[[^\]]+\]\((\S+)\)", page)
+    assert picture == f"{given['url']}/raw/main/docs/images/documents_page.png"
 
 
 def test_every_equation_has_a_test_and_a_line_of_code() -> None:

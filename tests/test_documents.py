@@ -32,7 +32,6 @@ from tests.serving.predictors import make_predictor
 from tfmrc import Predictor, cli, data, encoders, experiments, models, preprocessing, text
 from tfmrc.documents import vectors
 from tfmrc.encoders import presets
-from tfmrc.evaluation.metrics.registry import _METRICS
 from tfmrc.predictors import calibration
 from tfmrc.predictors.ready import shipped as ready
 
@@ -41,9 +40,10 @@ MADE = {"_build", "api"}  # by `make docs`
 DOCS = [path for path in sorted((ROOT / "docs").rglob("*.md")) if not MADE & {*path.parts}]
 TUTORIALS = [path for path in DOCS if path.parent.name == "tutorials"]  # tests/test_tutorials.py
 GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(p for p in DOCS if p not in TUTORIALS)]
-PAGES = [*GUIDES, *TUTORIALS, ROOT / "SECURITY.md", *sorted((ROOT / "recipes").glob("**/*.md"))]
+PAGES = [*GUIDES, *TUTORIALS, ROOT / "SECURITY.md", ROOT / "benchmarks" / "README.md"]
+PAGES += sorted((ROOT / "recipes").glob("**/*.md"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-INLINE = re.compile(r"`(?:\w+=\S+ )?(tfmrc [a-z]+ [^`]+)`")
+INLINE = re.compile(r"`(?:\w+=\S+ )?((?:tfmrc [a-z]+|python) [^`]+)`")
 SERVED = re.compile(r"http://(?:127\.0\.0\.1|localhost):8501")
 # tests/integrations, tests/training and tests/documents run them.
 ELSEWHERE = re.compile(
@@ -214,7 +214,6 @@ def test_every_page_runs(path, world, tmp_path, monkeypatch, without_graphs):
     content = path.read_text(encoding="utf-8")
     assert not re.search(r"\n\n {4}\S", BLOCK.sub("", content)), "a block names no language"
     with ExitStack() as stack:
-        stack.callback(_METRICS.pop, "length", None)  # the metric of docs/how-to/evaluate.md
         page = Page(stack)
         for language, block in BLOCK.findall(content):
             print(f"=== {language}\n{block}")

@@ -36,10 +36,12 @@ def folder(tmp_path, monkeypatch):
 
 def test_a_folder_is_indexed_and_asked(folder, reader, capsys, without_graphs):
     for read in (1, 0):
-        assert cli.main(["index", "ready", "--to", "owls.index"]) == 0
-        first, left_out = capsys.readouterr().out.splitlines()
+        assert cli.main(["index", "ready", "--to", "owls.index"]) == 1
+        printed = capsys.readouterr()
+        first, left_out = printed.out.splitlines()
         assert first.startswith(f"1 documents. New or changed: {read}; ")
         assert left_out == "Left out: none.txt: has no text"
+        assert "1 files are not in the index." in printed.err
     asked = ["answer", reader, "--documents", "owls.index", "--question", "What flew?"]
     asked += ["--option", "min_probability=0"]
     assert cli.main(asked) == 0
@@ -135,7 +137,7 @@ print(cli.main(["index", sys.argv[1], "--to", sys.argv[1] + ".index"]), "tensorf
 
 
 def test_an_index_is_made_without_tensorflow(folder):
-    assert fresh_python.run("-c", WITHOUT_TENSORFLOW, folder).splitlines()[-1] == "0 False"
+    assert fresh_python.run("-c", WITHOUT_TENSORFLOW, folder).splitlines()[-1] == "1 False"
 
 
 @pytest.mark.parametrize(

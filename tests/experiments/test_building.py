@@ -34,6 +34,15 @@ class LongPreprocessor(MasquePreprocessor):
         super().__init__(vocabulary, **kwargs)
 
 
+@keras.saving.register_keras_serializable(package="tests")
+class BareSAN(SAN):
+    """A model whose predictor is not registered."""
+
+
+class BarePredictor(SANPredictor):
+    model_class = BareSAN
+
+
 def plan(**settings):
     model = {"name": "WideSAN", "width": 3, "num_layers": 1, **SIZES}
     sources = [{"format": "small_squad", "train": "train"}]
@@ -64,6 +73,8 @@ def test_elmo_is_built_from_its_files(tmp_path):
     [
         ({"model": {"name": "SAN", "num_layer": 1}}, "`num_layer`; did you mean `num_layers`"),
         ({"model": {"name": "Masque"}, "tagger": "en"}, "Masque cannot take the setting `tagger`"),
+        ({"model": {"name": "MySAN"}}, "Decorate a class of yours"),
+        ({"model": {"name": "BareSAN"}}, "BarePredictor is not registered"),
         ({"preprocessor": {"passage_lengt": 9}}, "did you mean `passage_length`"),
         ({"evaluation": {"also": {"more": {"num_beam": 2}}}}, "evaluation.also.more has no argum"),
     ],

@@ -123,6 +123,8 @@ def test_the_command_and_its_options(folder, questions, tmp_path, capsys, withou
     values = {name: score["value"] for name, score in scores["scores"].items()}
     assert (values["squad_2_no_answer_accuracy"], values["squad_2_has_answer_f1"]) == (1.0, 0.0)
     assert "rouge_l" not in values
+    assert cli.main([*command, "--limit", "2"]) == 0
+    assert "3 questions read, 2 used; 1 skipped: not drawn (--limit)" in capsys.readouterr().err
     predict = ["predict", str(folder), "--input", str(questions), "--format", "squad"]
     assert cli.main([*predict, "--option", "min_probability=1.0"]) == 0
     assert set(json.loads(capsys.readouterr().out).values()) == {""}

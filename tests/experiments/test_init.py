@@ -224,7 +224,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(table, tmp_path):
         assert not Path("mine.yaml").exists()
 
     refused(ValueError, "did you mean masque", model="masqe")
-    refused(RecordError, "the table has no such column", columns={"group": "y"})
+    refused(RecordError, "columns: the table has no column 'y'", columns={"group": "y"})
     blind = tmp_path / "blind.csv"
     blind.write_text("question,passage\nWho?,An owl.\n")
     refused(ValueError, "no row has one. Expected a column `answer`", data=blind)

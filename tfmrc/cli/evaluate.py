@@ -27,6 +27,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="with --input: rules of scoring, such as plain (the default), squad (only exact match "
         "and F1) or narrativeqa",
     )
+    parser.add_argument(
+        "--limit", type=int, metavar="N", help="at most N questions, drawn by id (evaluation.limit)"
+    )
     add_table_options(parser, "stop, or leave it out; default: as the run's recipe says, else stop")
     add_shared(parser, "--data", "--variants", "--seeds", "--option", "--set")
 
@@ -48,10 +51,13 @@ def run(options: Namespace) -> int:
             options.input,
             options.output,
             rules=options.rules or "plain",
+            limit=options.limit,
             options=options_of(options.option),
             **table_options(options),
         )
         return 0
+    if options.limit is not None:
+        options.set = [*options.set, f"evaluation.limit={options.limit}"]
     settings = with_table_options(settings_of_run(options), **table_options(options))
     reports = experiments.evaluate_run(
         options.run,

@@ -2,9 +2,11 @@
 
 Text, Markdown, HTML, PDF, Word, CSV and JSON lines are read (`pip install tfmrc[documents]`). The
 same command brings the index up to date: it reads what is new or changed and removes what is gone.
-`tfmrc answer --documents FILE` answers from it.
+`tfmrc answer --documents FILE` answers from it. After a file that cannot be read the exit status
+is 1.
 """
 
+import sys
 from argparse import ArgumentParser, Namespace
 
 from tfmrc.utils.pipes import print_text
@@ -24,4 +26,6 @@ def run(options: Namespace) -> int:
     with show_progress():
         report = documents.index(options.folder, options.to, dense=options.dense)
     print_text(str(report))
-    return 0 if report.documents else 1
+    if report.left_out:
+        print(f"{len(report.left_out):,} files are not in the index.", file=sys.stderr)
+    return 0 if report.documents and not report.left_out else 1

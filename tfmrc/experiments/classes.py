@@ -82,7 +82,8 @@ def find_model_class(name: str) -> "type[keras.Model]":
     raise ValueError(
         "`model.name` must be the name of a registered model"
         + (f"; did you mean {similar}?" if similar else f": {', '.join(sorted(known))}.")
-        + f" Received: model.name={name!r}"
+        + " Decorate a class of yours with `@keras.saving.register_keras_serializable(package="
+        + f'"...")`, and name its module in `imports`. Received: model.name={name!r}'
     )
 
 
@@ -93,10 +94,12 @@ def check_experiment(experiment: Experiment) -> Classes:
         The classes.
 
     Raises:
-        ValueError: If no source is trained on, or the model, its preprocessor, its training or its
-            predictor has no such argument; the message names the nearest one.
+        ValueError: If no source is trained on, a class is not registered, or the model, its
+            preprocessor, its training or its predictor has no such argument; the message names the
+            nearest one.
     """
     from tfmrc.predictors.registry import find_predictor_class
+    from tfmrc.storage.parts import registered_name
     from tfmrc.training.base import training_function
 
     if all(source.train is None for source in experiment.sources):
@@ -108,6 +111,8 @@ def check_experiment(experiment: Experiment) -> Classes:
     predictor, other = find_predictor_class(model), settings.optimizer_of
     optimizer = model if other is None else find_model_class(other)
     classes = Classes(model, predictor.preprocessor_class, predictor, optimizer)
+    for cls in (model, classes.preprocessor, predictor):
+        registered_name(cls)  # saved when training ends
     known = parameters_of(model)
     for setting, is_used, is_taken in (
         ("training.dtype", settings.dtype != "float32", "dtype" in known),

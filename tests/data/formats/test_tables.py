@@ -262,7 +262,7 @@ def test_lists_flags_and_relevance():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([{"question": "Who?"}], "no column passages or passage or context \\(it has question"),
+        ([{"question": "Who?"}], ">: columns: the table has no column pass.* \\(it has question"),
         ([{"question": "", "context": "a"}], "row 1: question: must be text. Received: nothing"),
         (
             [{"question": "Who?", "context": "Owl, owl.", "answer": "wl", "answer_start": 0}],

@@ -307,6 +307,8 @@ def _fields(
     The first row has all columns that are asked for; those that a later one lacks are blank.
     """
     names = list(row)
+    if is_first:
+        location = RecordLocation(location.path, "columns")
     # Spreadsheets add capitals and spaces to the names.
     alike = {str(name).strip().lower(): name for name in reversed(names)}
     result: Fields = {}
@@ -317,10 +319,9 @@ def _fields(
         present = [name for name in present if name not in taken]
         if absent and is_first and not columns_optional:
             raise location.error(
-                "the table has no such column"
+                f"the table has no column {short(absent[0])}"
                 + suggestion(absent[0], names)
-                + f" Received: {', '.join(map(short, names))}",
-                absent[0],
+                + f" Received: {', '.join(map(short, names))}"
             )
         if field in columns and not (columns_optional and absent):
             result[field] = columns[field]
@@ -331,8 +332,7 @@ def _fields(
             raise location.error(
                 f"the table has no column {' or '.join(NAMES[field][:3])} (it has "
                 f"{', '.join(map(str, names))}). Add `--columns {field}=NAME`, in Python "
-                f"columns={{{field!r}: NAME}}",
-                field,
+                f"columns={{{field!r}: NAME}}"
             )
     return result
 

@@ -16,6 +16,7 @@ from tfmrc.evaluation.metrics.rules import check_rules
 from tfmrc.experiments import pictures, run_folder as folders
 from tfmrc.experiments.answering import Asked
 from tfmrc.experiments.examples.files import data_folder
+from tfmrc.experiments.examples.sources import limited
 from tfmrc.experiments.loaded import Loaded, ensemble_of, open_model
 from tfmrc.experiments.plan import Plan, is_grid, members, trained_below
 from tfmrc.experiments.reporting import (
@@ -258,6 +259,7 @@ def evaluate_file(
     output: str | Path | None = None,
     *,
     rules: str = "plain",
+    limit: int | None = None,
     options: Mapping[str, Any] | None = None,
     **reading: Unpack[Reading],
 ) -> Report:
@@ -273,6 +275,7 @@ def evaluate_file(
             command continues. Default: None, nothing is written.
         rules: str. Rules of scoring: a name of `tfmrc.evaluation.RULES`, or `squad` for exact match
             and F1 alone, or `adversarial`. Default: "plain".
+        limit: int or None. Largest number of questions, drawn by id; None: all. Default: None.
         options: dict or None. Options of the predictor, such as `num_beams`. Default: None, those
             of a run's settings.
         **reading: `columns`, `blank_answers` and `on_error` of a table, see
@@ -285,7 +288,9 @@ def evaluate_file(
     check_rules(rules)
     model, file = open_model(folder, options), Path(questions)
     rows, account = read_questions(file, labels="texts", usual=model.table_options, **reading)
-    examples = list(rows.examples)
+    examples = list(limited(rows.examples, limit))
+    account.left_out["not drawn (--limit)"] = account.used - len(examples)
+    account.used = len(examples)
     tasks = model.predictor.tasks
     styles = tuple(dict.fromkeys(task.style for task in tasks if task.style is not None))
     examples = _in_style(examples, styles)
@@ -298,7 +303,8 @@ def evaluate_file(
     if not any(example.answers for example in examples):
         raise ValueError(f"Scores need answers. Received: none in {questions}")
     source = Source("examples", styles, test=str(file), title="own data", rules=rules)
-    split = f"{file}, {len(examples):,} questions"
+    drawn = ", drawn by id" if account.left_out["not drawn (--limit)"] else ""
+    split = f"{file}, {len(examples):,} questions{drawn}"
     test = EvaluationSet(model.name, 0, source, examples, examples, split)
     prefixes = {} if model.settings is None else model.settings.evaluation.prefixes
     settings = Evaluation(options=model.options, meteor=False, prefixes=prefixes)

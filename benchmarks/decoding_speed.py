@@ -1,8 +1,8 @@
 """Time of a decoding step, of a whole answer, and the memory of both, beside other engines.
 
-    python benchmarks/decoding_speed.py --batch 1 8 32
-    python benchmarks/decoding_speed.py --batch 8 --beams 4 --threads 1
-    python benchmarks/decoding_speed.py --batch 8 --peer transformers=PYTHON CTranslate2=PYTHON
+    python -m benchmarks.decoding_speed --batch 1 8 32
+    python -m benchmarks.decoding_speed --batch 8 --beams 4 --threads 1
+    python -m benchmarks.decoding_speed --batch 8 --peer transformers=PYTHON CTranslate2=PYTHON
 
 tfmrc's Masque of the paper's sizes (8 decoder blocks of width 304) answers from 10 passages of 100
 words and a question of 20. The peer is a BART of the same decoder, with a source of 1,020 words,
@@ -18,19 +18,25 @@ sources of its words; "memory" is the peak of the process while it does this, mi
 
 import argparse
 import json
-import os
 import random
-import resource
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+from benchmarks.measuring import (
+    answer_of,
+    in_turns,
+    memory,
+    print_head,
+    print_row,
+    seconds_of,
+    shown,
+)
+
 ENGINES = ("tfmrc", "tfmrc, XLA", "transformers", "CTranslate2")
 PASSAGES, PASSAGE_LENGTH, QUESTION_LENGTH = 10, 100, 20
 SOURCE = PASSAGES * PASSAGE_LENGTH + QUESTION_LENGTH
@@ -62,23 +68,16 @@ def main() -> int:
     pythons |= dict(peer.split("=", 1) for peer in options.peer)
     clock = "CPU seconds" if options.cpu_time else "seconds of the clock"
     print(f"{options.threads} threads, {options.beams} beams, lengths {options.lengths}, {clock}")
-    print("| batch | engine | step, ms (range) | whole, s | memory, MiB |")
-    print("| ---: | --- | ---: | ---: | ---: |")
+    print_head("batch", "engine", "step, ms (range)", "whole, s", "memory, MiB")
     for batch in options.batch:
-        results: dict[str, list[dict[str, float]]] = {name: [] for name in pythons}
-        for _ in range(options.rounds):
-            for name, python in pythons.items():
-                results[name].append(_in_process(python, name, batch, options))
-        for name, rows in results.items():
-            steps = sorted(1000 * row["step"] for row in rows)
-            whole, memory = (
-                statistics.median(row[key] for row in rows) for key in ("whole", "mib")
-            )
-            print(
-                f"| {batch} | {name} | {statistics.median(steps):.1f} "
-                f"({steps[0]:.1f}-{steps[-1]:.1f}) | {whole:.2f} | {memory:,.0f} |",
-                flush=True,
-            )
+        works = {
+            name: partial(_in_process, python, name, batch, options)
+            for name, python in pythons.items()
+        }
+        for name, rows in in_turns(works, options.rounds).items():
+            whole, mib = (statistics.median(row[key] for row in rows) for key in ("whole", "mib"))
+            step = shown([1000 * row["step"] for row in rows])
+            print_row(batch, name, step, f"{whole:.2f}", f"{mib:,.0f}")
     return 0
 
 
@@ -90,11 +89,7 @@ def _in_process(python: str, engine: str, batch: int, options: argparse.Namespac
     limits = {"OMP_NUM_THREADS": threads, "TF_NUM_INTRAOP_THREADS": threads}
     if options.threads == 1:
         limits["TF_NUM_INTEROP_THREADS"] = "1"  # nothing runs, or waits, beside it
-    environment = {**os.environ, **limits, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{engine} failed:\n{done.stderr[-3000:]}")
-    return json.loads(done.stdout.splitlines()[-1])
+    return answer_of(*command, **limits)
 
 
 def _measured(
@@ -103,27 +98,14 @@ def _measured(
     """Returns the seconds per step, those of a whole answer, and its memory in MiB."""
     for length in options.lengths:
         search(length)  # traced and compiled
-    before = _resident()
+    before = memory()
     whole()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    times = [_seconds(lambda length=length: search(length), options) for length in options.lengths]
-    slope = statistics.linear_regression(options.lengths, times).slope
-    return {"step": slope, "whole": _seconds(whole, options), "mib": peak - before}
-
-
-def _seconds(function: Callable[[], Any], options: argparse.Namespace) -> float:
+    mib = memory("VmHWM") - before
     clock = time.process_time if options.cpu_time else time.perf_counter
-    times = []
-    for _ in range(options.repeats):
-        start = clock()
-        function()
-        times.append(clock() - start)
-    return min(times)
-
-
-def _resident() -> float:
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * resource.getpagesize() / 2**20
+    seconds = partial(seconds_of, repeats=options.repeats, clock=clock)
+    times = [seconds(partial(search, length)) for length in options.lengths]
+    slope = statistics.linear_regression(options.lengths, times).slope
+    return {"step": slope, "whole": seconds(whole), "mib": mib}
 
 
 def _masque(options: argparse.Namespace) -> dict[str, float]:
@@ -158,10 +140,8 @@ def _masque(options: argparse.Namespace) -> dict[str, float]:
     }
     inputs["style_ids"] = tf.zeros([batch], tf.int32)
 
-    def found(inputs: Any, length: int) -> tuple[Any, Any]:
-        memory = model.encode(inputs)
-        search = model.generate(memory, length, num_beams=options.beams, min_length=length)
-        return memory, search
+    def search(memory: Any, length: int) -> Any:
+        return model.generate(memory, length, num_beams=options.beams, min_length=length)
 
     compiled = options.measure.endswith("XLA")
 
@@ -183,17 +163,13 @@ def _masque(options: argparse.Namespace) -> dict[str, float]:
             encode.get_concrete_function().structured_outputs,
         )
     searches = {
-        length: graph(
-            lambda memory, length=length: (
-                model.generate(memory, length, num_beams=options.beams, min_length=length).ids
-            ),
-            outputs,
-        )
+        length: graph(lambda memory, length=length: search(memory, length).ids, outputs)
         for length in options.lengths
     }
 
     def answer(inputs: Any) -> Any:
-        memory, hypotheses = found(inputs, max(options.lengths))
+        memory = model.encode(inputs)
+        hypotheses = search(memory, max(options.lengths))
         return hypotheses.ids, model.attribute(memory, hypotheses.ids[:, 0])
 
     whole = graph(answer, signature)

@@ -20,7 +20,6 @@ import argparse
 import json
 import os
 import random
-import resource
 import statistics
 import tempfile
 import time
@@ -30,6 +29,7 @@ from unittest import mock
 
 import numpy as np
 
+from benchmarks.measuring import memory
 from tfmrc import documents
 from tfmrc.data import Example, read_squad
 
@@ -195,7 +195,7 @@ def measure_files(options: argparse.Namespace) -> None:
             seconds = time.perf_counter() - start
             rate = report.documents / seconds
             print(f"{report.documents:,} files {name} in {seconds:.1f} s, {rate:,.0f} a second")
-    print(f"memory: {peak_memory():,.0f} MB")
+    print(f"memory: {memory('VmHWM'):,.0f} MiB")
 
 
 def measure_passages(options: argparse.Namespace) -> None:
@@ -219,7 +219,7 @@ def measure_passages(options: argparse.Namespace) -> None:
             collection.search(question)
             seconds.append(time.perf_counter() - start)
     print(f"milliseconds per question: {1000 * statistics.median(seconds):.1f} (median)")
-    print(f"memory: {peak_memory():,.0f} MB")
+    print(f"memory: {memory('VmHWM'):,.0f} MiB")
 
 
 def made_texts(generator: np.random.Generator, count: int) -> list[str]:
@@ -237,11 +237,6 @@ def made_words(generator: np.random.Generator, count: int, least: int = 0) -> li
     numbers = generator.zipf(1.2, 2 * count + 100) - 1
     numbers = numbers[(least <= numbers) & (numbers < WORDS)][:count]
     return ["".join(letters[number // 20**place % 20] for place in range(4)) for number in numbers]
-
-
-def peak_memory() -> float:
-    """Returns the largest memory of this process in megabytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
 
 
 if __name__ == "__main__":

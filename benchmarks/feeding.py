@@ -10,7 +10,6 @@ which prepares P questions a second feeds P / R hosts that train on R questions 
 
 import argparse
 import random
-import re
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from benchmarks.measuring import memory
 from tfmrc.data import Example, Span, make_dataset, read_examples, write_examples
 from tfmrc.preprocessing import MasquePreprocessor, SANPreprocessor
 from tfmrc.text import Vocabulary
@@ -40,11 +40,6 @@ def made(count: int) -> Iterator[Example]:
         spans = [Span(0, start, start + len(answer))]
         flags = [True, *[False] * 9]
         yield Example(str(number), question, texts, {"span": (answer,)}, True, flags, spans)
-
-
-def memory() -> float:
-    """Returns the resident memory of this process in MiB."""
-    return int(re.search(r"VmRSS:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1024
 
 
 def run(name: str, batches: Iterable[Any], seconds: float) -> None:

@@ -1,13 +1,12 @@
 """Reading and fine-tuning steps of an extractive reader: tfmrc, transformers on PyTorch.
 
-    python benchmarks/fine_tuning_speed.py READER --peer PYTHON
+    python -m benchmarks.fine_tuning_speed.py READER --peer PYTHON
 
 READER is a folder in Hugging Face's form; PYTHON has transformers 5.2 or older and PyTorch.
 "reading" is from ids to scores, without dropout; a "fine-tuning step" is scores with dropout, loss,
 gradients of all weights, their clipping and AdamW. All sides get the same random ids, without
 padding or, with `--shortest`, of lengths from there to the greatest in equal steps, on one and on
 two cores (`taskset`). Each side is a process of its own; they take turns, `--rounds` times.
-`--before` adds the tfmrc of another checkout.
 """
 
 import argparse
@@ -16,7 +15,10 @@ import os
 import statistics
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
+
+from benchmarks.measuring import in_turns, print_head, print_row, shown
 
 BATCHES, LENGTH = (1, 16), 160
 COMMON = """
@@ -97,7 +99,7 @@ def step(batch):
     return loss.item()
 serve({"reading": read, "fine-tuning step": step})
 """
-SIDES = {"tfmrc": COMMON + TFMRC, "transformers": COMMON + TRANSFORMERS, "before": COMMON + TFMRC}
+SIDES = {"tfmrc": COMMON + TFMRC, "transformers": COMMON + TRANSFORMERS}
 WORKS = ("reading", "fine-tuning step")
 
 
@@ -106,12 +108,9 @@ def start(
 ) -> subprocess.Popen[str]:
     """Starts the process of a side and waits until it is ready."""
     quiet = {"HF_HUB_OFFLINE": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""}
-    if side == "before":
-        quiet["PYTHONPATH"] = str(arguments.before.resolve())
     python = arguments.peer if side == "transformers" else sys.executable
     process = subprocess.Popen(
         ["taskset", "-c", cpus, python, "-c", SIDES[side], json.dumps(settings)],
-        cwd=quiet.get("PYTHONPATH"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -140,7 +139,6 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=5, help="calls per round")
     parser.add_argument("--cpus", nargs="+", default=["0", "0-1"], help="as `taskset` takes them")
-    parser.add_argument("--before", type=Path, help="another checkout of tfmrc")
     parser.add_argument("--shortest", type=int, default=LENGTH, help="the shortest text of a batch")
     parser.add_argument("--dtype", help="policy of tfmrc, such as mixed_bfloat16")
     parser.add_argument(
@@ -159,24 +157,17 @@ def main() -> None:
             "dtype": arguments.dtype,
             "clock": "process_time" if arguments.cpu_time else "perf_counter",
         }
-        sides = [side for side in SIDES if side != "before" or arguments.before]
-        processes = {side: start(side, arguments, cpus, settings) for side in sides}
+        processes = {side: start(side, arguments, cpus, settings) for side in SIDES}
         lengths = f"{arguments.shortest} to {LENGTH} subwords"
-        print(f"{settings['cores']} cores, {lengths}; milliseconds (range), medians; ratios")
-        print(f"| work | batch | {' | '.join(sides)} | {' | '.join(f'÷ {s}' for s in sides[1:])} |")
+        print(f"{settings['cores']} cores, {lengths}; milliseconds, medians (ranges)")
+        print_head("work", "batch", *SIDES, "ratio")
         for work in WORKS:
             for batch in BATCHES:
-                times: dict[str, list[float]] = {side: [] for side in sides}
-                for _ in range(arguments.rounds):
-                    for side, process in processes.items():
-                        times[side].append(1000 * float(ask(process, [work, batch])))
-                cells = [
-                    f"{statistics.median(each):.1f} ({min(each):.1f}-{max(each):.1f})"
-                    for each in times.values()
-                ]
-                ours, *others = (statistics.median(each) for each in times.values())
-                row = [work, str(batch), *cells, *(f"{ours / each:.2f}" for each in others)]
-                print(f"| {' | '.join(row)} |", flush=True)
+                works = {s: partial(ask, each, [work, batch]) for s, each in processes.items()}
+                answers = in_turns(works, arguments.rounds).values()
+                times = [[1000 * float(text) for text in texts] for texts in answers]
+                ours, theirs = map(statistics.median, times)
+                print_row(work, batch, *map(shown, times), f"{ours / theirs:.2f}")
         for process in processes.values():
             assert process.stdin is not None
             process.stdin.close()

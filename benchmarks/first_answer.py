@@ -14,17 +14,16 @@ import argparse
 import json
 import os
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+from benchmarks.measuring import ROOT, in_turns, print_head, print_row, shown
 from benchmarks.random_models import PRESETS, build
 
-ROOT = Path(__file__).resolve().parents[1]
 PASSAGE = "The old mill on the hill was built in 1912 by Anna Miller and her two sons."
 QUESTION = "Who built the old mill?"
 
@@ -53,21 +52,12 @@ def main() -> None:
             commands[f"{name}, tfmrc {asked}"] = [
                 "-m", "tfmrc", asked, str(path), *about, "--passage", PASSAGE,
             ]  # fmt: skip
-        found: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
-        for _ in range(options.rounds):
-            for name, command in commands.items():
-                found[name].append(_run([options.python, *command]))
+        works = {name: partial(_run, [options.python, *words]) for name, words in commands.items()}
+        found = in_turns(works, options.rounds)
     print(f"medians of {options.rounds} (range), {os.cpu_count()} cores")
-    print("| command | seconds | CPU seconds |")
-    print("| --- | ---: | ---: |")
+    print_head("command", "seconds", "CPU seconds")
     for name, measured in found.items():
-        print(
-            f"| {name} | {_shown([m[0] for m in measured])} | {_shown([m[1] for m in measured])} |"
-        )
-
-
-def _shown(values: Sequence[float]) -> str:
-    return f"{statistics.median(values):.1f} ({min(values):.1f}-{max(values):.1f})"
+        print_row(name, *(shown(column) for column in zip(*measured, strict=True)))
 
 
 def _run(command: list[str]) -> tuple[float, float]:

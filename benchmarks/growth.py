@@ -12,16 +12,13 @@ each length of the passage), and from each length of the answer to the next (at 
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
+from benchmarks.measuring import answer_of, print_head, print_row, seconds_of
 from benchmarks.random_models import PRESETS, build
 
-ROOT = Path(__file__).resolve().parents[1]
 SOURCES = (125, 250, 500, 1000, 2000)
 ANSWERS = (10, 25, 50, 100, 200)
 SOURCE = 500
@@ -65,17 +62,10 @@ def _in_process(
     name: str, words: int, lengths: tuple[int, ...], options: argparse.Namespace
 ) -> list[float]:
     print(f"{name}: {words} words, answers of {list(lengths)}", file=sys.stderr, flush=True)
-    threads = str(options.threads)
-    environment = {
-        **os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3",
-        "TF_NUM_INTRAOP_THREADS": threads, "TF_NUM_INTEROP_THREADS": threads,
-    }  # fmt: skip
-    command = [sys.executable, __file__, "--repeats", str(options.repeats)]
-    command += ["--measure", name, str(words), json.dumps(lengths)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{name} failed:\n{done.stderr[-3000:]}")
-    return json.loads(done.stdout.splitlines()[-1])
+    command = [sys.executable, __file__, "--repeats", options.repeats]
+    command += ["--measure", name, words, json.dumps(lengths)]
+    kinds = ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
+    return answer_of(*command, **dict.fromkeys(kinds, str(options.threads)))
 
 
 def _measure(name: str, words: int, lengths: list[int], repeats: int) -> list[float]:
@@ -102,12 +92,8 @@ def _measure(name: str, words: int, lengths: list[int], repeats: int) -> list[fl
         given["relevance"] = [1.0]
         inputs = [tf.constant([given[spec.name]]) for spec in function.input_signature]
         function(*inputs)  # traced
-        times = []
-        for _ in range(repeats):
-            start = time.process_time()
-            function(*inputs)
-            times.append(time.process_time() - start)
-        seconds.append(min(times))
+        work = lambda function=function, inputs=inputs: function(*inputs)  # noqa: E731
+        seconds.append(seconds_of(work, repeats, time.process_time))
     return seconds
 
 
@@ -119,20 +105,18 @@ def _print(
     import tensorflow as tf
 
     print(f"TensorFlow {tf.__version__}, {options.threads} threads, CPU milliseconds")
-    print(f"| words of the passage | {' | '.join(map(str, SOURCES))} |")
-    print("| --- |" + " ---: |" * len(SOURCES))
+    print_head("words of the passage", *map(str, SOURCES))
     for name, rows in by_source.items():
         for key, label, places in (("read", "reading", 0), ("step", "a step", 1)):
             if key in rows[0]:
-                cells = (f"{1e3 * row[key]:,.{places}f}" for row in rows)
-                print(f"| {name}, {label} | {' | '.join(cells)} |")
+                print_row(f"{name}, {label}", *(f"{1e3 * row[key]:,.{places}f}" for row in rows))
     if not by_answer:
         return
     ranges = zip((1, *ANSWERS), ANSWERS, strict=False)
-    print(f"\n| words of the answer | {' | '.join(f'{a} to {b}' for a, b in ranges)} |")
-    print("| --- |" + " ---: |" * len(ANSWERS))
+    print()
+    print_head("words of the answer", *(f"{a} to {b}" for a, b in ranges))
     for name, steps in by_answer.items():
-        print(f"| {name}, a step | {' | '.join(f'{1e3 * step:.1f}' for step in steps)} |")
+        print_row(f"{name}, a step", *(f"{1e3 * step:.1f}" for step in steps))
 
 
 def _draw(

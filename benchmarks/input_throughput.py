@@ -6,13 +6,11 @@ Measures separately, on one core: reading the file; the vocabulary pass; the tok
 TensorFlow Text's plain tokenisers on the same strings; and whole batches with the paper's sizes,
 with one passage per question (`read_squad`) and with ten (`squad_for_masque`). Words are separated
 by spaces. Rates are per second of the process's computation in all threads, so other programs do
-not affect them; `wall_seconds` is the elapsed time.
+not affect them.
 """
 
 import argparse
-import json
 import os
-import platform
 import time
 from collections.abc import Callable, Iterable
 from itertools import islice
@@ -22,11 +20,10 @@ from typing import Any
 import tensorflow as tf
 import tensorflow_text as tf_text
 
+from benchmarks.measuring import print_head, print_row, seconds_of
 from tfmrc import data
 from tfmrc.preprocessing import MasquePreprocessor
 from tfmrc.text import Tokenizer, Vocabulary
-
-Result = dict[str, Any]
 
 
 def one_core() -> None:
@@ -47,30 +44,17 @@ def texts_of(examples: Iterable[data.Example]) -> list[str]:
     return [text for example in examples for text in (example.question, *example.passages)]
 
 
-Seconds = tuple[float, float]  # computation, elapsed
+def print_rates(
+    what: str, action: Callable[[], Any], repeats: int, words: int, examples: int | None = None
+) -> None:
+    """Prints the words and examples that the fastest of several runs has read in a second."""
+    seconds = seconds_of(action, repeats, time.process_time)
+    rates = ("" if count is None else f"{count / seconds:,.0f}" for count in (words, examples))
+    print_row(what, f"{seconds:.3f}", *rates)
 
 
-def best_seconds(action: Callable[[], Any], repeats: int) -> Seconds:
-    """Returns the shortest time of several runs."""
-    seconds = []
-    for _ in range(repeats):
-        began, began_wall = time.process_time(), time.perf_counter()
-        action()
-        seconds.append((time.process_time() - began, time.perf_counter() - began_wall))
-    return min(seconds)
-
-
-def rates(name: str, timed: Seconds, **counts: int) -> Result:
-    """Prints and returns the rates of a measurement."""
-    seconds, wall = timed
-    result: Result = {"what": name, "seconds": round(seconds, 3), "wall_seconds": round(wall, 3)}
-    result |= {f"{what}_per_second": round(count / seconds) for what, count in counts.items()}
-    print(json.dumps(result))
-    return result
-
-
-def tokenizers(strings: list[str], repeats: int) -> list[Result]:
-    """Returns our tokeniser with all its outputs, and the plain ones of TensorFlow Text."""
+def tokenizers(strings: list[str], repeats: int) -> None:
+    """Measures our tokeniser with all its outputs, and the plain ones of TensorFlow Text."""
     words = num_words(strings)
     inputs = tf.constant(strings)
     bare = (tf_text.WhitespaceTokenizer(), tf_text.UnicodeScriptTokenizer())
@@ -78,12 +62,9 @@ def tokenizers(strings: list[str], repeats: int) -> list[Result]:
         f"tensorflow_text.{type(one).__name__}": tf.function(one.tokenize_with_offsets)
         for one in bare
     }
-    results = []
     for name, function in functions.items():
         function(inputs[:8])
-        seconds = best_seconds(lambda function=function: function(inputs), repeats)
-        results.append(rates(f"tokenise, {name}", seconds, words=words))
-    return results
+        print_rates(f"tokenise, {name}", lambda f=function: f(inputs), repeats, words)
 
 
 def batches(
@@ -92,28 +73,16 @@ def batches(
     preprocessor: MasquePreprocessor,
     size: int,
     steps: int,
-) -> Result:
+) -> None:
     """Runs every stage from the raw file to batches; nothing is cached between runs."""
     first = list(islice(stream, steps * size))
-    words_per_example = num_words(texts_of(first)) / max(1, len(first))
     dataset = data.make_dataset(stream, preprocessor, size, styles=preprocessor.styles, bucket=True)
-    for _ in dataset.take(1):  # traces the graph
-        pass
-    examples = 0
-
-    def read_all() -> None:
-        nonlocal examples
-        for x, _, _ in dataset.take(steps):
-            examples += int(tf.shape(x["style_ids"])[0])
-
-    seconds = best_seconds(read_all, 1)
-    shares = data.padding_share(dataset, steps=min(steps, 20))
-    result = rates(name, seconds, examples=examples, words=round(examples * words_per_example))
-    return result | {
-        "examples": examples,
-        "batch_size": size,
-        "padding_share": round(shares["all"], 3),
-    }
+    next(iter(dataset))  # traces the graph
+    print_rates(
+        name, lambda: sum(1 for _ in dataset.take(steps)), 1, num_words(texts_of(first)), len(first)
+    )
+    share = data.padding_share(dataset, steps=min(steps, 20))["all"]
+    print(f"Padding, {name}: {share:.3f}")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -127,56 +96,26 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--batch-size", type=int, default=80)
     parser.add_argument("--steps", type=int, default=100, help="batches to make, at most")
     parser.add_argument("--repeats", type=int, default=3, help="the best run counts")
-    parser.add_argument("--output", type=Path, help="JSON file for the figures")
     options = parser.parse_args(arguments)
     path = options.data / options.file
     if not path.is_file():
         raise SystemExit(f"There is no {path}; --data names the folder of the data.")
     one_core()
-    about = {
-        "file": options.file,
-        "bytes": path.stat().st_size,
-        "python": platform.python_version(),
-        "tensorflow": tf.__version__,
-        "tensorflow_text": tf_text.__version__,
-        "cores": 1,
-        "load_average": round(os.getloadavg()[0], 2),
-    }
-    print(json.dumps(about))
-
+    print(f"{options.file}, TensorFlow {tf.__version__}, one core")
+    print_head("what", "CPU seconds", "words a second", "examples a second")
     single = data.read_squad(path)
     many = data.squad_for_masque(path, num_passages=10)
     examples = list(single)
     passages = sorted({passage for example in examples for passage in example.passages})
-    results = [
-        rates(
-            "read_squad",
-            best_seconds(lambda: list(single), options.repeats),
-            examples=len(examples),
-            words=num_words(texts_of(examples)),
-        ),
-        *tokenizers(passages, options.repeats),
-        rates(
-            "Vocabulary.from_examples",
-            best_seconds(lambda: Vocabulary.from_examples(single), options.repeats),
-            examples=len(examples),
-            words=num_words(texts_of(examples)),
-        ),
-    ]
+    sizes = options.repeats, num_words(texts_of(examples)), len(examples)
+    print_rates("read_squad", lambda: list(single), *sizes)
+    tokenizers(passages, options.repeats)
+    print_rates("Vocabulary.from_examples", lambda: Vocabulary.from_examples(single), *sizes)
     vocabulary = Vocabulary.from_examples(single)
     for name, stream, count in (("1 passage", single, 1), ("10 passages", many, 10)):
         preprocessor = MasquePreprocessor(vocabulary, styles=("span",), num_passages=count)
-        results.append(
-            batches(
-                f"file to batch, {name} per question",
-                stream,
-                preprocessor,
-                options.batch_size,
-                options.steps,
-            )
-        )
-    if options.output:
-        options.output.write_text(json.dumps({"about": about, "results": results}, indent=2))
+        what = f"file to batch, {name} per question"
+        batches(what, stream, preprocessor, options.batch_size, options.steps)
 
 
 if __name__ == "__main__":

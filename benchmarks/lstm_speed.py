@@ -12,10 +12,11 @@ import importlib.metadata
 import importlib.util
 import os
 import statistics
-import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
+
+from benchmarks.measuring import in_turns, print_head, print_row, seconds_of
 
 SIZES = ((128, 32), (600, 16))
 LENGTH = 150
@@ -36,31 +37,31 @@ def main() -> None:
     print(
         f"{LENGTH} steps, {options.threads} threads, TensorFlow {tf.__version__}, {_versions()}\n"
     )
-    print("| width | batch | layer | seconds (quartiles) | times ours |")
-    print("| --- | --- | --- | --- | --- |")
+    print_head("width", "batch", "layer", "seconds (quartiles)", "times ours")
     for units, batch in SIZES:
         steps = {"tfmrc": _ours(units, batch), "Keras": _keras(units, batch)}
         pytorch = _pytorch(units, batch, options.threads)
         if pytorch is not None:
             steps["PyTorch"] = pytorch
-        for step in steps.values():
-            step()  # traced and warm
-        seconds: dict[str, list[float]] = {name: [] for name in steps}
-        for _ in range(options.repeats):
-            for name, step in steps.items():
-                began = time.perf_counter()
-                step()
-                seconds[name].append(time.perf_counter() - began)
-        ours = statistics.median(seconds["tfmrc"])
-        for name, times in seconds.items():
-            low, middle, high = statistics.quantiles(times, n=4)
-            print(
-                f"| {units} | {batch} | {name} | {middle:.3f} ({low:.3f}-{high:.3f}) | "
-                f"{middle / ours:.2f} |"
-            )
+        for name, seconds, ratio in compared(steps, options.repeats, 3):
+            print_row(units, batch, name, seconds, ratio)
         if pytorch is None:
-            print(f"| {units} | {batch} | PyTorch | not installed | |")
-    sys.stdout.flush()
+            print_row(units, batch, "PyTorch", "not installed", "")
+
+
+def compared(
+    steps: Mapping[str, Callable[[], Any]], repeats: int, digits: int
+) -> Iterator[tuple[str, str, str]]:
+    """Yields the name of each step, the median of its seconds with quartiles, and the ratio."""
+    for step in steps.values():
+        step()  # traced and warm
+    works = {name: partial(seconds_of, step) for name, step in steps.items()}
+    first = None
+    for name, times in in_turns(works, repeats).items():
+        low, middle, high = statistics.quantiles(times, n=4)
+        first = first or middle
+        quartiles = f"({low:.{digits}f}-{high:.{digits}f})"
+        yield name, f"{middle:.{digits}f} {quartiles}", f"{middle / first:.2f}"
 
 
 def _versions() -> str:

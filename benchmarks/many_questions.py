@@ -13,8 +13,6 @@ compares CPU seconds of whole commands with one actor, with two, and without Ray
 import argparse
 import os
 import random
-import re
-import resource
 import subprocess
 import sys
 import time
@@ -27,6 +25,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow.parquet import ParquetWriter
 
+from benchmarks import measuring
 from tfmrc.experiments.answering import write_answers
 from tfmrc.experiments.tables.reading import read_questions
 from tfmrc.predictors import Result
@@ -65,8 +64,7 @@ class Cheap:
     def predict(self, examples: Any, **_: Any) -> Iterator[Result]:
         for example in examples:
             if self.count % 100_000 == 0:
-                status = Path("/proc/self/status").read_text()
-                self.memory.append(int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024)
+                self.memory.append(measuring.memory())
             self.count += 1
             yield Result(example.passages[0].split()[0])
 
@@ -83,7 +81,7 @@ def memory(folder: Path, count: int) -> None:
         how: dict[str, Any] = {"task": "answer", "options": {}, "batch_size": 32, "model": "cheap"}
         write_answers(predictor, read, output, **how)
         taken = time.process_time() - began
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        peak = measuring.memory("VmHWM")
         print(
             f"{what}: {predictor.count:,} questions in {taken:,.0f} CPU seconds, MiB at each "
             f"100,000: {' '.join(f'{one:.0f}' for one in predictor.memory)}, peak {peak:.0f}"

@@ -13,10 +13,12 @@ import json
 import os
 import resource
 import statistics
-import subprocess
 import sys
 import time
+from functools import partial
 from typing import Any
+
+from benchmarks.measuring import answer_of, in_turns, print_head, print_row, shown
 
 MODELS = {
     "SAN": ("SAN", "san_demo", "SANPreprocessor"),
@@ -85,30 +87,23 @@ def main() -> None:
     if options.child:
         train(options.child, options.steps)
         return
-    print("| model | setting | seconds per step (range) | times the first | new pages | GiB |")
-    print("| --- | --- | ---: | ---: | ---: | ---: |")
+    print_head(
+        "model", "setting", "seconds per step (range)", "times the first", "new pages", "GiB"
+    )
     for name in options.models:
-        found: dict[str, list[dict[str, float]]] = {setting: [] for setting in SETTINGS}
-        for _ in range(options.rounds):
-            for setting, variables in SETTINGS.items():
-                command = [sys.executable, "-m", "benchmarks.memory_reuse", "--child", name]
-                done = subprocess.run(
-                    [*command, "--steps", str(options.steps)],
-                    env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", **variables},
-                    stdout=subprocess.PIPE,
-                    text=True,
-                    check=True,
-                )
-                found[setting].append(json.loads(done.stdout.splitlines()[-1]))
-        first = statistics.median(each["seconds"] for each in found["TensorFlow alone"])
-        for setting, results in found.items():
-            seconds = [each["seconds"] for each in results]
-            middle = statistics.median(seconds)
-            print(
-                f"| {name} | {setting} | {middle:.2f} ({min(seconds):.2f}-{max(seconds):.2f}) "
-                f"| {middle / first:.2f} | {statistics.median(e['pages'] for e in results):,.0f} "
-                f"| {statistics.median(e['gib'] for e in results):.1f} |",
-                flush=True,
+        command = [sys.executable, __file__, "--child", name, "--steps", options.steps]
+        works = {
+            setting: partial(answer_of, *command, **variables)
+            for setting, variables in SETTINGS.items()
+        }
+        first = None
+        for setting, results in in_turns(works, options.rounds).items():
+            columns = {key: [each[key] for each in results] for key in results[0]}
+            seconds, pages, gib = (statistics.median(values) for values in columns.values())
+            first = first or seconds
+            times = f"{seconds / first:.2f}"
+            print_row(
+                name, setting, shown(columns["seconds"], 2), times, f"{pages:,.0f}", f"{gib:.1f}"
             )
 
 

@@ -19,16 +19,17 @@ import argparse
 import importlib
 import os
 import random
-import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+
+from benchmarks.lstm_speed import compared
+from benchmarks.measuring import print_head, print_row
 
 Step = Callable[[], float]
 PASSAGE, QUESTION = 150, 20
@@ -66,8 +67,7 @@ def main() -> None:
         f"{options.threads} threads, seed {options.seed}, TensorFlow {tf.__version__}, "
         f"Keras {keras.__version__}, PyTorch {torch.__version__}\n"
     )
-    print("| model | code | weights | seconds per step (quartiles) | times the first |")
-    print("| --- | --- | ---: | --- | ---: |")
+    print_head("model", "code", "weights", "seconds per step (quartiles)", "times the first")
     with tempfile.TemporaryDirectory() as copies:
         if options.san:
             batch = _san_batch()
@@ -84,24 +84,11 @@ def main() -> None:
 
 
 def _compare(model: str, sides: dict[str, tuple[Step, int]], repeats: int) -> None:
-    for step, _ in sides.values():
-        step()  # traced and warm
-    seconds: dict[str, list[float]] = {name: [] for name in sides}
-    for _ in range(repeats):
-        for name, (step, _) in sides.items():
-            began = time.perf_counter()
-            loss = step()
-            seconds[name].append(time.perf_counter() - began)
-            if not np.isfinite(loss):
-                raise ValueError(f"A step's loss must be finite. Received: {name}, loss={loss}")
-    first = statistics.median(next(iter(seconds.values())))
-    for name, times in seconds.items():
-        low, middle, high = statistics.quantiles(times, n=4)
-        print(
-            f"| {model} | {name} | {sides[name][1]:,} | {middle:.2f} ({low:.2f}-{high:.2f}) | "
-            f"{middle / first:.2f} |",
-            flush=True,
-        )
+    for name, seconds, ratio in compared({n: step for n, (step, _) in sides.items()}, repeats, 2):
+        loss = sides[name][0]()
+        if not np.isfinite(loss):
+            raise ValueError(f"A step's loss must be finite. Received: {name}, loss={loss}")
+        print_row(model, name, f"{sides[name][1]:,}", seconds, ratio)
 
 
 # === SAN ===

@@ -1,6 +1,6 @@
 """Answers of `tfmrc.pipeline` beside those of transformers' own pipeline, on the same model.
 
-    python benchmarks/question_answering_agreement.py READER SQUAD.json --peer PYTHON
+    python -m benchmarks.question_answering_agreement.py READER SQUAD.json --peer PYTHON
 
 READER is a folder in Hugging Face's form; PYTHON has transformers 5.2 or older and PyTorch. The
 questions are the first ones of every paragraph, spread over the file. Two runs are compared with
@@ -12,12 +12,14 @@ that transformers finds with `top_k=300`.
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+
+import tfmrc
+from benchmarks.measuring import answer_of
+from tfmrc.data import read_squad
 
 PEER = """
 import json, sys
@@ -26,7 +28,7 @@ answerer = pipeline("question-answering", model=sys.argv[1], tokenizer=sys.argv[
 tasks = json.load(open(sys.argv[2], encoding="utf-8"))
 results = [[answerer(question=q, context=c, **options) for q, c in tasks["questions"]]
            for options in tasks["options"]]
-json.dump(results, open(sys.argv[3], "w"))
+print(json.dumps(results))
 """
 MANY = 300
 OPTIONS = (
@@ -38,13 +40,7 @@ OPTIONS = (
 
 def questions_of(path: Path, count: int) -> list[tuple[str, str]]:
     """Returns questions with their contexts, evenly spread over the file."""
-    articles = json.loads(path.read_text(encoding="utf-8"))["data"]
-    pairs = [
-        (question["question"], paragraph["context"])
-        for article in articles
-        for paragraph in article["paragraphs"]
-        for question in paragraph["qas"]
-    ]
+    pairs = [(example.question, example.passages[0]) for example in read_squad(path)]
     step = max(1, len(pairs) // count)
     return pairs[::step][:count]
 
@@ -81,15 +77,10 @@ def main() -> None:
     pairs = questions_of(arguments.squad, arguments.questions)
     chosen = [*OPTIONS[: arguments.options], {"top_k": MANY}]
     with tempfile.TemporaryDirectory() as folder:
-        tasks, results = Path(folder, "tasks.json"), Path(folder, "results.json")
+        tasks = Path(folder, "tasks.json")
         tasks.write_text(json.dumps({"questions": pairs, "options": chosen}), encoding="utf-8")
-        command = [arguments.peer, "-c", PEER, str(arguments.reader), str(tasks), str(results)]
-        quiet = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
-        subprocess.run(command, check=True, env={**os.environ, **quiet})
-        peer = json.loads(results.read_text(encoding="utf-8"))
-
-    import tfmrc
-
+        command = [arguments.peer, "-c", PEER, arguments.reader, tasks]
+        peer = answer_of(*command, HF_HUB_OFFLINE="1")
     *peer, complete = map(listed, peer)
     predictor = tfmrc.load(arguments.reader)
     for legacy in (True, False):

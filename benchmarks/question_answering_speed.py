@@ -1,6 +1,6 @@
 """Reading time per question: `tfmrc.pipeline`, transformers' pipeline, the same on ONNX Runtime.
 
-    python benchmarks/question_answering_speed.py READER SQUAD.json --peer PYTHON
+    python -m benchmarks.question_answering_speed.py READER SQUAD.json --peer PYTHON
 
 READER is a folder in Hugging Face's form of BERT's kind; PYTHON has transformers 5.2 or older,
 PyTorch, onnx and onnxruntime. All sides read the same questions in contexts of 150, 400 and 2,000
@@ -14,13 +14,14 @@ and int8, which needs NNCF here or in the Python of TFMRC_NNCF_PYTHON. In under 
 
 import argparse
 import json
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+
+from benchmarks.measuring import answer_of, print_head, print_row
+from tfmrc.data import Example, read_squad
 
 WORDS, BATCHES = (150, 400, 2000), (1, 16)
 COMMON = """
@@ -38,7 +39,7 @@ def measure(answerer):
             answerer(**arguments, batch_size=batch)
             times.append((clock() - start) / len(examples[:batch]))
         results[f"{words} words, batch {batch}"] = sorted(times)[len(times) // 2]
-    json.dump(results, open(sys.argv[2], "w"))
+    print(json.dumps(results))
 """
 OURS = """
 import tensorflow as tf
@@ -113,14 +114,20 @@ def is_ours(side: str) -> bool:
     return side.startswith("tfmrc")
 
 
+def first_questions(path: Path) -> list[Example]:
+    """Returns the first question of each paragraph."""
+    first: dict[tuple[str, ...], Example] = {}
+    for example in read_squad(path):
+        first.setdefault(example.passages, example)
+    return list(first.values())
+
+
 def cells(
-    path: Path, lengths: Sequence[int], batches: Sequence[int]
+    paragraphs: Sequence[Example], lengths: Sequence[int], batches: Sequence[int]
 ) -> list[tuple[int, int, list[dict[str, str]]]]:
     """Returns for each length and batch size the questions with their contexts."""
-    articles = json.loads(path.read_text(encoding="utf-8"))["data"]
-    paragraphs = [p for article in articles for p in article["paragraphs"] if p["qas"]]
-    words = " ".join(p["context"] for p in paragraphs).split()
-    questions = [p["qas"][0]["question"] for p in paragraphs[::20]][: max(BATCHES)]
+    words = " ".join(each.passages[0] for each in paragraphs).split()
+    questions = [each.question for each in paragraphs[::20]][: max(BATCHES)]
     return [
         (
             count,
@@ -135,12 +142,10 @@ def cells(
     ]
 
 
-def for_int8(path: Path) -> list[dict[str, object]]:
+def for_int8(paragraphs: Sequence[Example]) -> list[dict[str, object]]:
     """Returns 300 questions with their paragraphs, which calibrate int8."""
-    articles = json.loads(path.read_text(encoding="utf-8"))["data"]
-    paragraphs = [p for article in articles for p in article["paragraphs"] if p["qas"]]
     chosen = paragraphs[:: max(1, len(paragraphs) // 300)][:300]
-    return [{"question": p["qas"][0]["question"], "passages": [p["context"]]} for p in chosen]
+    return [{"question": each.question, "passages": each.passages} for each in chosen]
 
 
 def main() -> None:
@@ -159,15 +164,11 @@ def main() -> None:
         "--cpu-time", action="store_true", help="CPU seconds, for a core that others use as well"
     )
     arguments = parser.parse_args()
-    quiet = {
-        "HF_HUB_OFFLINE": "1",
-        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-        "TF_CPP_MIN_LOG_LEVEL": "3",
-    }
+    paragraphs = first_questions(arguments.squad)
     with tempfile.TemporaryDirectory() as folder:
         reader = Path(folder, "reader")
         reader.symlink_to(arguments.reader.resolve())
-        source, target = Path(folder, "settings.json"), Path(folder, "times.json")
+        source = Path(folder, "settings.json")
         for cores in arguments.cores:
             times: dict[str, dict[str, list[float]]] = {side: {} for side in arguments.sides}
             for _ in range(arguments.rounds):
@@ -176,25 +177,23 @@ def main() -> None:
                         "reader": str(arguments.reader if is_ours(side) else reader),
                         "onnx": str(Path(folder, "reader.onnx")),
                         "openvino": str(Path(folder, "export", "1")),
-                        "int8": for_int8(arguments.squad),
+                        "int8": for_int8(paragraphs),
                         "cores": cores,
                         "repeats": arguments.repeats,
                         "clock": "process_time" if arguments.cpu_time else "perf_counter",
-                        "cells": cells(arguments.squad, arguments.words, arguments.batches),
+                        "cells": cells(paragraphs, arguments.words, arguments.batches),
                     }
                     source.write_text(json.dumps(settings), encoding="utf-8")
                     python = sys.executable if is_ours(side) else arguments.peer
                     command = ["taskset", "-c", f"0-{cores - 1}", python, "-c", SIDES[side]]
-                    subprocess.run(
-                        [*command, source, target], check=True, env={**os.environ, **quiet}
-                    )
-                    for cell, seconds in json.loads(target.read_text(encoding="utf-8")).items():
+                    found = answer_of(*command, source, HF_HUB_OFFLINE="1")
+                    for cell, seconds in found.items():
                         times[side].setdefault(cell, []).append(seconds)
             print(f"{cores} cores; milliseconds per question, medians of {arguments.rounds} rounds")
-            print(f"| context | {' | '.join(arguments.sides)} |")
+            print_head("context", *arguments.sides)
             for cell in times[arguments.sides[0]]:
                 row = (f"{1000 * statistics.median(times[s][cell]):.0f}" for s in arguments.sides)
-                print(f"| {cell} | {' | '.join(row)} |", flush=True)
+                print_row(cell, *row)
 
 
 if __name__ == "__main__":

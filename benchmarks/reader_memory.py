@@ -1,6 +1,6 @@
 """Peak memory and time of reading one long text: tfmrc and transformers, eager and with SDPA.
 
-    python benchmarks/reader_memory.py READER --peer PYTHON
+    python -m benchmarks.reader_memory READER --peer PYTHON
 
 READER is a reader in Hugging Face's form that reads as much at once, such as one of ModernBERT;
 PYTHON has transformers and PyTorch. Each side reads the same random subwords in a process of its
@@ -8,26 +8,23 @@ own. The memory is the greatest resident size while it reads, minus the size bef
 """
 
 import argparse
-import json
-import os
-import subprocess
 import sys
 from pathlib import Path
+
+from benchmarks.measuring import answer_of, print_head, print_row
 
 COMMON = """
 import json, sys, time
 import numpy as np
+from benchmarks.measuring import memory
 folder, length, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 ids = np.random.default_rng(0).integers(300, 600, (1, length))
-def resident(name):
-    lines = open("/proc/self/status").read().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(name)) / 1024
 def measure(read):
     read(ids[:, :64])
     open("/proc/self/clear_refs", "w").write("5")  # the peak begins anew
-    before, start = resident("VmRSS"), time.perf_counter()
+    before, start = memory(), time.perf_counter()
     read(ids)
-    result = {"seconds": time.perf_counter() - start, "mib": resident("VmHWM") - before}
+    result = {"seconds": time.perf_counter() - start, "mib": memory("VmHWM") - before}
     print(json.dumps(result))
 """
 OURS = """
@@ -67,17 +64,14 @@ def main() -> None:
     parser.add_argument("--cores", type=int, default=1)
     parser.add_argument("--sides", nargs="+", default=list(SIDES), choices=list(SIDES))
     arguments = parser.parse_args()
-    quiet = {**os.environ, "HF_HUB_OFFLINE": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
-    print("| subwords | side | MiB | seconds |\n| ---: | --- | ---: | ---: |")
+    print_head("subwords", "side", "MiB", "seconds")
     for length in arguments.lengths:
         for side in arguments.sides:
             python = sys.executable if side == "tfmrc" else arguments.peer
-            words = [python, "-c", SIDES[side], str(arguments.reader), str(length)]
-            command = ["taskset", "-c", f"0-{arguments.cores - 1}", *words, str(arguments.cores)]
-            done = subprocess.run(command, env=quiet, capture_output=True, text=True, check=True)
-            result = json.loads(done.stdout.splitlines()[-1])
-            row = f"| {length:,} | {side} | {result['mib']:,.0f} | {result['seconds']:.2f} |"
-            print(row, flush=True)
+            words = [python, "-c", SIDES[side], arguments.reader, length, arguments.cores]
+            command = ["taskset", "-c", f"0-{arguments.cores - 1}", *words]
+            result = answer_of(*command, HF_HUB_OFFLINE="1")
+            print_row(f"{length:,}", side, f"{result['mib']:,.0f}", f"{result['seconds']:.2f}")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ import argparse
 import json
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +24,8 @@ from urllib.parse import urlsplit
 import grpc
 import httpx
 
-from benchmarks.serving_load import request
+from benchmarks.measuring import print_head, print_row
+from benchmarks.serving_load import request, served
 from tfmrc.predictors import RequestError
 from tfmrc.serving import Client
 
@@ -36,14 +36,10 @@ MIB = 2**20
 class Target:
     """A server process: its addresses, its model, and whether the attack goes on."""
 
-    def __init__(self, export: str):
-        command = [sys.executable, "-m", "tfmrc", "serve", export, "--port", "0"]
-        self.process = subprocess.Popen(
-            [*command, "--grpc-port", "0", "--no-access-log"], stdout=subprocess.PIPE, text=True
-        )
-        assert self.process.stdout is not None
-        lines = [self.process.stdout.readline().split() for _ in range(4)]
-        self.model, self.url, self.grpc = lines[0][1].rstrip(","), lines[1][-1], lines[2][-1]
+    def __init__(self, model: str, url: str, process: subprocess.Popen[str]):
+        self.model, self.url, self.process = model, url, process
+        assert process.stdout is not None
+        self.grpc = process.stdout.readline().split()[-1]
         self.end = 0.0
         # A process of its own, which the threads of the attackers do not slow down.
         self.probe = ProcessPoolExecutor(1, get_context("spawn"))
@@ -222,20 +218,16 @@ def main() -> None:
     parser.add_argument("export", help="folder of a model's versions")
     parser.add_argument("--seconds", type=float, default=20, help="of each attack")
     options = parser.parse_args()
-    target = Target(options.export)
-    try:
-        measure(target, None, 0, options.seconds)  # prepares the graphs
-        ordinary, *_ = measure(target, None, 0, options.seconds)
-        print("| attack | MiB above | /healthz, s | answered | failed |")
-        print("| --- | --- | --- | --- | --- |")
-        for attack, attackers in {None: 0, **ATTACKS}.items():
-            memory, *others = measure(target, attack, attackers, options.seconds)
-            name = "none" if attack is None else f"{attackers} x {attack.__name__}"
-            print("| {} | {:.0f} | {:.2f} | {} | {} |".format(name, memory - ordinary, *others))
-    finally:
-        target.probe.shutdown()
-        target.process.terminate()
-        target.process.wait()
+    with served(options.export, "--grpc-port", "0") as server:
+        target = Target(*server)
+        with target.probe:
+            measure(target, None, 0, options.seconds)  # prepares the graphs
+            ordinary, *_ = measure(target, None, 0, options.seconds)
+            print_head("attack", "MiB above", "/healthz, s", "answered", "failed")
+            for attack, attackers in {None: 0, **ATTACKS}.items():
+                memory, slowest, *counts = measure(target, attack, attackers, options.seconds)
+                name = "none" if attack is None else f"{attackers} x {attack.__name__}"
+                print_row(name, f"{memory - ordinary:.0f}", f"{slowest:.2f}", *counts)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,8 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from tfmrc.text import Tokenizer, join_words
+from benchmarks.measuring import print_head, print_row
+from tfmrc.text import Tokenizer
 
 Span = tuple[int, int]
 SOURCES = {
@@ -79,56 +80,13 @@ def shape(difference: tuple[str, str]) -> str:
     return re.sub(r"\d+", "9", re.sub(r"[A-Z]+", "X", both))
 
 
-def rates(shared: int, ours: int, theirs: int) -> dict[str, float]:
-    """Returns precision, recall and F1 of our boundaries against theirs."""
-    return {
-        "precision": round(shared / max(ours, 1), 5),
-        "recall": round(shared / max(theirs, 1), 5),
-        "f1": round(2 * shared / max(ours + theirs, 1), 5),
-    }
+def rates(shared: int, ours: int, theirs: int) -> list[str]:
+    """Returns precision, recall and F1 of ours against theirs."""
+    pairs = ((shared, ours), (shared, theirs), (2 * shared, ours + theirs))
+    return [f"{part / max(whole, 1):.4f}" for part, whole in pairs]
 
 
-def answers_on_boundaries(path: Path, nlp) -> dict:
-    """Returns the share of SQuAD answers on token boundaries, for both tokenisers."""
-    content = json.loads(path.read_text(encoding="utf-8"))
-    paragraphs = [p for article in content["data"] for p in article["paragraphs"]]
-    tokens = Tokenizer().tokenize([p["context"] for p in paragraphs])
-    total, held = 0, Counter()
-    rows = zip(paragraphs, tokens.starts.to_list(), tokens.ends.to_list(), strict=True)
-    for paragraph, starts, ends in rows:
-        theirs = spacy_spans(nlp.tokenizer(paragraph["context"]))
-        sides = {"ours": (set(starts), set(ends))}
-        sides["spacy"] = ({s for s, _ in theirs}, {e for _, e in theirs})
-        for question in paragraph["qas"]:
-            for answer in question["answers"]:
-                text = answer["text"]
-                start = answer["answer_start"] + len(text) - len(text.lstrip())
-                total += 1
-                for side, (begins, finishes) in sides.items():
-                    held[side] += start in begins and start + len(text.strip()) in finishes
-    return {"answers": total} | {side: round(count / total, 5) for side, count in held.items()}
-
-
-def answers(path: Path) -> list[str]:
-    """Returns all answers of a SQuAD or DREAM file, with single spaces between words."""
-    content = json.loads(path.read_text(encoding="utf-8"))
-    if isinstance(content, list):
-        results = [question["answer"] for _, questions, *_ in content for question in questions]
-    else:
-        paragraphs = [p for article in content["data"] for p in article["paragraphs"]]
-        results = [a["text"] for p in paragraphs for q in p["qas"] for a in q["answers"]]
-    return [" ".join(text.split()) for text in results]
-
-
-def rebuilt(strings: list[str]) -> dict:
-    """Returns the share of strings that `join_words` restores from their tokens."""
-    surface = Tokenizer().tokenize(tf.constant(strings)).surface
-    joined = join_words(surface.to_tensor("")).numpy()
-    same = sum(one.decode() == text for one, text in zip(joined, strings, strict=True))
-    return {"answers": len(strings), "same": round(same / len(strings), 5)}
-
-
-def measure(name: str, strings: list[str], nlp, num_differences: int) -> dict:
+def measure(name: str, strings: list[str], nlp, num_differences: int) -> None:
     """Compares both tokenisers on strings and prints the most frequent differences."""
     began = time.process_time()
     theirs = [spacy_spans(document) for document in map(nlp.tokenizer, strings)]
@@ -157,22 +115,17 @@ def measure(name: str, strings: list[str], nlp, num_differences: int) -> dict:
             kind = shape(difference)
             kinds[kind] += 1
             samples.setdefault(kind, Counter())[difference] += 1
-    result = {
-        "source": name,
-        "strings": len(strings),
-        "spacy_tokens": counts["theirs"],
-        "tokens": rates(counts["shared"], counts["ours"], counts["theirs"]),
-        "boundaries": rates(
-            counts["shared boundaries"], counts["our boundaries"], counts["their boundaries"]
-        ),
-        "tokens_per_second": round(counts["ours"] / seconds),
-        "spacy_tokens_per_second": round(counts["theirs"] / spacy_seconds),
-    }
-    print(json.dumps(result, ensure_ascii=False))
+    print(f"\n{name}, {len(strings):,} strings\n")
+    print_head("", "of spaCy", "precision", "recall", "F1")
+    tokens = counts["shared"], counts["ours"], counts["theirs"]
+    edges = counts["shared boundaries"], counts["our boundaries"], counts["their boundaries"]
+    for what, numbers in (("tokens", tokens), ("boundaries", edges)):
+        print_row(what, f"{numbers[2]:,}", *rates(*numbers))
+    ours, theirs = counts["ours"] / seconds, counts["theirs"] / spacy_seconds
+    print(f"tokens a second: {ours:,.0f}; spaCy {theirs:,.0f}")
     for kind, count in kinds.most_common(num_differences):
         examples = [f"{a!r} → {b!r}" for (a, b), _ in samples[kind].most_common(3)]
         print(f"  {count:6d}  {kind}      e.g. {'; '.join(examples)}")
-    return result
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -184,7 +137,6 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument("--differences", type=int, default=15, help="kinds of differences to print")
     parser.add_argument("--limit", type=int, help="strings per source")
-    parser.add_argument("--output", type=Path, help="JSON file for the figures")
     options = parser.parse_args(arguments)
     try:
         import spacy
@@ -194,24 +146,12 @@ def main(arguments: list[str] | None = None) -> None:
     tf.config.threading.set_inter_op_parallelism_threads(1)
     print(f"spaCy {spacy.__version__} blank 'en', TensorFlow {tf.__version__}, one thread each")
     nlp = spacy.blank("en")
-    results = []
-    for name, file in SOURCES.items():
-        path = options.data / file
-        if path.is_file():
-            strings = list(texts(path))[: options.limit]
-            result = measure(name, strings, nlp, options.differences)
-            if file.startswith("squad"):
-                result["answers_on_boundaries"] = answers_on_boundaries(path, nlp)
-                print(f"  answers on token boundaries: {result['answers_on_boundaries']}")
-            if path.suffix == ".json":
-                result["answers_rebuilt"] = rebuilt(answers(path))
-                print(f"  answers restored from their tokens: {result['answers_rebuilt']}")
-            results.append(result)
-    if not results:
+    paths = {name: options.data / file for name, file in SOURCES.items()}
+    paths = {name: path for name, path in paths.items() if path.is_file()}
+    if not paths:
         raise SystemExit(f"No file of {', '.join(SOURCES.values())} is in {options.data}.")
-    if options.output:
-        versions = {"spacy": spacy.__version__, "tensorflow": tf.__version__}
-        options.output.write_text(json.dumps({"versions": versions, "results": results}, indent=2))
+    for name, path in paths.items():
+        measure(name, list(texts(path))[: options.limit], nlp, options.differences)
 
 
 if __name__ == "__main__":

@@ -11,17 +11,14 @@ of a step (the median of the second half).
 
 import argparse
 import json
-import os
 import statistics
-import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
+from benchmarks.measuring import answer_of, memory, print_head, print_row
 from benchmarks.random_models import PRESETS, build, made_examples
 
-ROOT = Path(__file__).resolve().parents[1]
 WORDS = 5000
 
 
@@ -39,21 +36,12 @@ def main() -> None:
         print(json.dumps(_measure(options.measure, options)))
         return
     print(f"{options.sizes} sizes, {options.steps:,} steps, batch {options.batch}, MiB")
-    print("| model | weights | after a tenth | at the end | peak | seconds per step |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    print_head("model", "weights", "after a tenth", "at the end", "peak", "seconds per step")
     for name in options.models:
         command = [sys.executable, __file__, "--measure", name, f"--sizes={options.sizes}"]
         command += [f"--{each}={getattr(options, each)}" for each in ("steps", "batch", "words")]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-        if done.returncode:
-            raise RuntimeError(f"{name} failed:\n{done.stderr[-3000:]}")
-        found = json.loads(done.stdout.splitlines()[-1])
-        print(
-            f"| {name} | {found['weights']:,} | {found['early']:,.0f} | {found['end']:,.0f} | "
-            f"{found['peak']:,.0f} | {found['seconds']:.2f} |",
-            flush=True,
-        )
+        *sizes, seconds = answer_of(*command).values()
+        print_row(name, *(f"{size:,.0f}" for size in sizes), f"{seconds:.2f}")
 
 
 def _measure(name: str, options: argparse.Namespace) -> dict[str, float]:
@@ -72,8 +60,8 @@ def _measure(name: str, options: argparse.Namespace) -> dict[str, float]:
     record = _Record(options.steps)
     model.fit(batches, steps_per_epoch=options.steps, verbose=0, callbacks=[record.callback()])
     return {
-        "weights": model.count_params(), "early": record.early, "end": _memory("VmRSS"),
-        "peak": _memory("VmHWM"), "seconds": statistics.median(record.seconds),
+        "weights": model.count_params(), "early": record.early, "end": memory(),
+        "peak": memory("VmHWM"), "seconds": statistics.median(record.seconds),
     }  # fmt: skip
 
 
@@ -91,17 +79,12 @@ class _Record:
     def step(self, batch: int, logs: Any = None) -> None:
         now = time.perf_counter()
         if batch + 1 == max(1, self.steps // 10):
-            self.early = _memory("VmRSS")
+            self.early = memory()
         if batch == self.steps // 2:
             self.seconds = []
         if batch >= self.steps // 2:
             self.seconds.append(now - self.last)
         self.last = now
-
-
-def _memory(field: str) -> float:
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(field)) / 1024
 
 
 if __name__ == "__main__":

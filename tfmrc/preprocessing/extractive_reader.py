@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
 from tfmrc.preprocessing.labels import mean_of_counted
+from tfmrc.text.checks import checked
 from tfmrc.text.code_points import CodePointTable, marks_table, member, white_space_table
 from tfmrc.text.layout import longest, same_batch, strings
 from tfmrc.text.subwords.text_pieces import TextPieces
@@ -203,16 +204,13 @@ class ExtractiveReaderPreprocessor(Preprocessor):
         lengths = tf.cast(given.ids.row_lengths(), tf.int32)  # [B]
         room = length - prefixes - 1  # [B], subwords of the passage in a window
         step = room - overlap  # [B], subwords between the starts of two windows
-        check = tf.debugging.Assert(
+        step = checked(
+            tf.maximum(step, 1),
             tf.reduce_all(step > 0),
-            [
-                "A window must have room for the question and more subwords of the passage than "
-                "windows share. Received: window_length=", length, ", overlap=", overlap,
-                ", subwords of the longest question=", tf.reduce_max(prefixes),
-            ],
+            "A window must have room for the question and more subwords of the passage than "
+            "windows share. Received: window_length=", length, ", overlap=", overlap,
+            ", subwords of the longest question=", tf.reduce_max(prefixes),
         )  # fmt: skip
-        with tf.control_dependencies([] if check is None else [check]):
-            step = tf.maximum(step, 1)
         counts = 1 + (tf.maximum(lengths - room, 0) + step - 1) // step  # [B], windows
         row = tf.repeat(tf.range(tf.size(counts)), counts)  # [W]
         number = tf.range(tf.size(row)) - tf.gather(tf.cumsum(counts) - counts, row)  # [W]

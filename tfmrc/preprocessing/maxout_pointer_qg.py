@@ -9,7 +9,8 @@ from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
 from tfmrc.preprocessing.encoder_inputs import subwords_of_tokens
 from tfmrc.preprocessing.source import copied_passage
 from tfmrc.preprocessing.targets import decoder_targets
-from tfmrc.text.layout import FlatTokens, cut_rows, spread, strings
+from tfmrc.text.checks import checked
+from tfmrc.text.layout import FlatTokens, cut_rows, same_batch, spread, strings
 from tfmrc.text.occurrence import first_occurrence, occurs_at
 from tfmrc.text.rows import row_of_values
 from tfmrc.text.subwords.tokenizer import SubwordTokenizer
@@ -252,27 +253,20 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
 
 def _answer_start(passage, answer, given, tokens: Tokens) -> tf.Tensor:
     """Returns the first characters of the answers, checked against the passages."""
-    sizes = tf.stack([tf.size(passage), tf.size(answer)])
-    same = tf.debugging.Assert(
-        sizes[0] == sizes[1], ["A batch has as many passages as answers. Received: ", sizes]
-    )
-    with tf.control_dependencies([] if same is None else [same]):
-        start = first_occurrence(passage, answer, tokens)
+    passage = same_batch("passages and answers", passage, answer)
+    start = first_occurrence(passage, answer, tokens)
     if given is not None:
         given = tf.convert_to_tensor(given, tf.int32)
         there = occurs_at(passage, answer, given)
         start = tf.where(given == UNKNOWN, start, tf.where(there, given, UNKNOWN))
     blank = tf.strings.regex_full_match(answer, r"\pZ*|\s*")
     wrong = (start < 0) | blank
-    check = tf.debugging.Assert(
+    return checked(
+        start,
         ~tf.reduce_any(wrong),
-        [
-            "An answer must have words and occur in its passage at answer_start. Received: ",
-            tf.strings.unicode_transcode(tf.boolean_mask(answer, wrong), "UTF-8", "UTF-8"),
-        ],
+        "An answer must have words and occur in its passage at answer_start. Received: ",
+        tf.strings.unicode_transcode(tf.boolean_mask(answer, wrong), "UTF-8", "UTF-8"),
     )
-    with tf.control_dependencies([] if check is None else [check]):
-        return tf.identity(start)
 
 
 def _rows_and_positions(tokens: Tokens) -> tuple[tf.Tensor, tf.Tensor]:

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 
 import tensorflow as tf
 
+from tfmrc.text.checks import checked
+
 
 class Styles:
     """Maps style names to ids by graph operations.
@@ -42,13 +44,10 @@ class Styles:
         style = tf.convert_to_tensor(style, tf.string)
         matches = style[:, None] == tf.constant(self.names)
         known = tf.reduce_any(matches, axis=1)
-        check = tf.debugging.Assert(
+        return checked(
+            tf.argmax(tf.cast(matches, tf.int32), axis=1, output_type=tf.int32),
             tf.reduce_all(known),
-            [
-                f"Unknown answer style; the styles of this model are {', '.join(self.names)}. "
-                "Received: style=",
-                tf.strings.unicode_transcode(tf.boolean_mask(style, ~known), "UTF-8", "UTF-8"),
-            ],
+            f"Unknown answer style; the styles of this model are {', '.join(self.names)}. "
+            "Received: style=",
+            tf.strings.unicode_transcode(tf.boolean_mask(style, ~known), "UTF-8", "UTF-8"),
         )
-        with tf.control_dependencies([] if check is None else [check]):
-            return tf.argmax(tf.cast(matches, tf.int32), axis=1, output_type=tf.int32)

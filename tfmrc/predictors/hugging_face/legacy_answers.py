@@ -66,16 +66,17 @@ def legacy_answers(
             text = context[start:stop]
             known = answers.get(text.lower())
             if known is None:
-                answers[text.lower()] = _answer(score, start, stop, text)
+                answers[text.lower()] = answer_of(score, start, stop, text)
             else:
                 known["score"] += score
     result = list(answers.values())
     if handle_impossible_answer:
-        result.append(_answer(none, 0, 0, ""))
+        result.append(answer_of(none, 0, 0, ""))
     return sorted(result, key=lambda answer: answer["score"], reverse=True)[:top_k]
 
 
-def _answer(score: float, start: int, end: int, text: str) -> dict[str, Any]:
+def answer_of(score: float, start: int, end: int, text: str) -> dict[str, Any]:
+    """Returns an answer as the pipeline writes it."""
     return {"score": score, "start": start, "end": end, "answer": text}
 
 

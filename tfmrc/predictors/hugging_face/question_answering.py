@@ -11,7 +11,7 @@ import tensorflow as tf
 from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.exported.inputs import status_message, strings
 from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor, find_answers
-from tfmrc.predictors.hugging_face.legacy_answers import legacy_answers, windows_of
+from tfmrc.predictors.hugging_face.legacy_answers import answer_of, legacy_answers, windows_of
 from tfmrc.predictors.load import load
 from tfmrc.predictors.openvino import Runtime
 from tfmrc.predictors.process import check_backend, check_process
@@ -168,7 +168,7 @@ class QuestionAnsweringPipeline:
             for answer in self._answers_of_others(batch):
                 start = getattr(answer, "start", -1)
                 end = getattr(answer, "end", -1)
-                yield [_answer(answer.probability, max(start, 0), max(end, 0), answer.text)]
+                yield [answer_of(answer.probability, max(start, 0), max(end, 0), answer.text)]
             return
         check_backend()
         check_process(self.predictor._process)
@@ -229,13 +229,13 @@ class QuestionAnsweringPipeline:
         for row, (_, context) in enumerate(batch):
             columns = (values[name][row].tolist() for name in ("probabilities", "starts", "ends"))
             answers = [
-                _answer(score, start, end, context[start:end])
+                answer_of(score, start, end, context[start:end])
                 for score, start, end in zip(*columns, strict=True)
                 if start >= 0
             ]
             if options.handle_impossible_answer or not answers:
                 none = 1.0 - float(values["answerable_probability"][row])
-                answers.append(_answer(none, 0, 0, ""))
+                answers.append(answer_of(none, 0, 0, ""))
             answers.sort(key=lambda answer: answer["score"], reverse=True)
             answers, calibration = answers[: options.top_k], self.predictor.calibration
             if calibration is not None:  # which keeps their order
@@ -318,10 +318,6 @@ def pipeline(
     if isinstance(model, str | PathLike):
         predictor = load(model, dtype=dtype, runtime=runtime)
     return QuestionAnsweringPipeline(predictor, **options)
-
-
-def _answer(score: float, start: int, end: int, text: str) -> Answer:
-    return {"score": score, "start": start, "end": end, "answer": text}
 
 
 def _examples(args: Sequence[Any], given: Mapping[str, Any]) -> tuple[Any, bool]:

@@ -1,7 +1,6 @@
 """Sizes of official files compared with the papers: Masque's Table 1, DAANET's Table 1."""
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -13,6 +12,8 @@ from recipes.reproduction.main import read_tables
 from tfmrc.data import Example, RecordError
 from tfmrc.data.formats.detect import file_format, read_file
 from tfmrc.data.transforms.sentences import words
+from tfmrc.experiments.run_folder import write_json
+from tfmrc.utils.files import write_text
 
 TITLES = {
     "msmarco": "MS MARCO",
@@ -65,11 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     metrics = _metrics(options.name, counts, options.files)
-    folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(metrics, indent=2, ensure_ascii=False) + "\n"
-    (folder / "metrics.json").write_text(text, encoding="utf-8")
     table = _table(options.name, counts, metrics["paper"])
-    (folder / "report.md").write_text(table, encoding="utf-8")
+    write_text(folder / "report.md", table)
+    write_json(folder / "metrics.json", metrics)
     print(table)
     return 0
 

@@ -11,7 +11,7 @@ from tfmrc.evaluation.files.references import answer_references
 from tfmrc.experiments import read_settings, run_folder as folders
 from tfmrc.experiments.examples.files import data_folder
 from tfmrc.experiments.plan import Plan
-from tfmrc.experiments.reporting import paper_figures
+from tfmrc.experiments.reporting import new_report
 from tfmrc.experiments.scoring import evaluation_sets, prefix_of
 from tfmrc.training import vote_all
 
@@ -73,14 +73,8 @@ def ensemble(
     written = []
     for test in evaluation_sets(Plan(experiment, runs[0], data=source_folder)):
         source, subfolder = test.source, test.folder_in(Path())
-        report = evaluation.Report(
-            f"{experiment.title or experiment.name}: ensemble of {len(runs)}",
-            dataset=test.dataset,
-            split=test.split,
-            details={"Runs": ", ".join(map(str, runs))},
-            paper={**paper_figures([name], f"{test.dataset}, {test.split}"), **source.paper},
-        )
         target = (run or Path("runs", name)) / subfolder
+        systems: dict[str, list[evaluation.Scores]] = {}
         for style in source.styles:
             prefix = prefix_of(experiment.evaluation.prefixes, source, "answer", style)
             references = answer_references(test.examples, style)
@@ -91,10 +85,11 @@ def ensemble(
             with PredictionWriter(target / f"predictions-{style}.jsonl") as writer:
                 for key, answer in voted.items():
                     writer.write(Prediction(key, answer, style))
-            systems = {name: voted} | {str(f): a for f, a in zip(runs, answers, strict=True)}
-            for system, texts in systems.items():
+            for system, texts in zip([name, *map(str, runs)], [voted, *answers], strict=True):
                 scores = evaluation.score_answers(texts, references, source.rules, meteor=True)
-                report.add(system, scores, prefix=prefix)
+                systems.setdefault(system, []).append(scores.prefixed(prefix))
+        title = f"{experiment.title or experiment.name}: ensemble of {len(runs)}"
+        report = new_report(test, systems, title, {"Runs": ", ".join(map(str, runs))})
         report.write(target)
         print(report.markdown())
         written.append(target)

@@ -1,7 +1,6 @@
 """Comparison of SAN trained with and without the generated questions."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -102,12 +101,14 @@ def compare(settings: Settings, folder: Path, run: Path) -> str:
                 configs["as_many_steps"] = as_many_steps(with_ours, facts)
             trained = f"{facts['steps']:,} steps on {facts['examples']:,} questions"
             report.details = {**report.details, f"Seed {seed}, {words}": trained}
+    means = {
+        name: evaluation.mean_of_runs([scores[name, seed] for seed in settings.seeds])
+        for name in SYSTEMS
+    }
     if settings.seeds[1:]:
         for name, words in SYSTEMS.items():
-            of_seeds = [scores[name, seed] for seed in settings.seeds]
-            mean = evaluation.mean_of_runs(of_seeds)
-            report.add(f"{settings.name}, {words}, mean of {len(of_seeds)}", mean)
-    report.details = {**report.details, **_differences(settings, scores)}
+            report.add(f"{settings.name}, {words}, mean of {len(settings.seeds)}", means[name])
+    report.details = {**report.details, **_differences(means)}
     report.write(run / "comparison")
     return report.markdown()
 
@@ -142,26 +143,12 @@ def _counts(run: Path) -> dict[str, str]:
     }
 
 
-def _differences(
-    settings: Settings, scores: dict[tuple[str, int], evaluation.Scores]
-) -> dict[str, str]:
+def _differences(means: dict[str, evaluation.Scores]) -> dict[str, str]:
     """Runs paired tests of the questions' means over the seeds."""
     tests = {}
     for name in ("exact_match", "f1"):
-        rows = {kind: [scores[kind, seed][name] for seed in settings.seeds] for kind in SYSTEMS}
+        without = means["without"][name]
         for kind in ("with", "as_many_steps"):
-            test = evaluation.paired_bootstrap(
-                _mean(rows["without"]), _mean(rows[kind]), samples=SAMPLES
-            )
-            tests[f"{rows[kind][0].label}, ({SYSTEMS[kind]}) - without"] = str(test)
+            test = evaluation.paired_bootstrap(without, means[kind][name], samples=SAMPLES)
+            tests[f"{without.label}, ({SYSTEMS[kind]}) - without"] = str(test)
     return tests
-
-
-def _mean(rows: list[evaluation.Score]) -> evaluation.Score:
-    """Returns the score whose examples have the mean of several runs."""
-    first = rows[0]
-    if first.statistics is None:
-        raise ValueError(f"Nothing to test. Received: {first}")
-    order = first.statistics.ids
-    values = [row.statistics.subset(order).values for row in rows if row.statistics is not None]
-    return replace(first, statistics=replace(first.statistics, values=sum(values) / len(values)))

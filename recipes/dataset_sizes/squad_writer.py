@@ -10,11 +10,7 @@ from typing import Any
 from tfmrc.data.example import Example
 from tfmrc.data.formats.rows import FREE
 from tfmrc.data.stream import open_to_write
-from tfmrc.text.words.unspaced import UNSPACED
-
-_UNSPACED = "".join(
-    f"{chr(first)}-{chr(last)}" for first, last in UNSPACED
-)  # each letter is a word
+from tfmrc.text.words.unspaced import RANGES
 
 
 def write_squad(
@@ -111,7 +107,7 @@ def _question(example: Example, context: str, style: str | None) -> dict[str, An
 
 def _first_start(text: str, context: str) -> int:
     """Returns the first occurrence of a text as whole words; FREE if there is none."""
-    before = "" if re.match(f"[{_UNSPACED}]", text) else rf"(?<![^\W{_UNSPACED}])"
-    after = "" if re.search(rf"[{_UNSPACED}]\Z", text) else rf"(?![^\W{_UNSPACED}])"
+    before = "" if re.match(f"[{RANGES}]", text) else rf"(?<![^\W{RANGES}])"
+    after = "" if re.search(rf"[{RANGES}]\Z", text) else rf"(?![^\W{RANGES}])"
     result = re.search(before + re.escape(text) + after, context)
     return FREE if result is None else result.start()

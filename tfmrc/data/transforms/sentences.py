@@ -4,7 +4,7 @@ import re
 import unicodedata
 from functools import cache
 
-from tfmrc.text.words.unspaced import UNSPACED
+from tfmrc.text.words.unspaced import RANGES
 
 # A number with its separators, a run of letters, or one punctuation mark. Close to the graph
 # tokenizer `text.Tokenizer`; see docs/how-to/your_questions.md for the agreement.
@@ -39,10 +39,9 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
         if unicodedata.category(character) in ("Mn", "Mc", "Me", "Cf")
         and character not in "\N{ZERO WIDTH SPACE}\N{ZERO WIDTH NO-BREAK SPACE}"
     )
-    single = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED)
-    word = _WORD.format(rf"(?:[^\W{single}][{marks}]*)")
-    word = rf"(?=\w)(?!\d)[{single}][{marks}]*|{word}[{marks}]*"
-    return re.compile(f"[{marks}{single}]"), re.compile(word)
+    word = _WORD.format(rf"(?:[^\W{RANGES}][{marks}]*)")
+    word = rf"(?=\w)(?!\d)[{RANGES}][{marks}]*|{word}[{marks}]*"
+    return re.compile(f"[{marks}{RANGES}]"), re.compile(word)
 
 
 def words(text: str) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from tfmrc.evaluation.metrics.score import package_version
-from tfmrc.text.words.unspaced import UNSPACED
+from tfmrc.text.words.unspaced import RANGES
 from tfmrc.utils.optional import optional_import
 
 # Units that are cut from the number they follow ("5km" is two words, "sp2" and "1st" are one).
@@ -35,10 +35,8 @@ _JOINERS = "\u200c\u200d"
 
 # Letters that are compared one by one: of scripts without spaces, and of Korean, whose words have
 # endings, as the metrics of CMRC, JSQuAD and KorQuAD do.
-_HANGUL = ((0x1100, 0x11FF), (0x3130, 0x318F), (0xAC00, 0xD7AF))
-_CHARACTER = re.compile(
-    "[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in (*UNSPACED, *_HANGUL)) + "]"
-)
+_HANGUL = r"\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"
+_CHARACTER = re.compile(f"[{RANGES}{_HANGUL}]")
 
 
 def spaced_characters(text: str) -> str:

@@ -15,3 +15,5 @@ UNSPACED = (
     (0x1B000, 0x1B16F),
     (0x20000, 0x3FFFD),
 )
+RANGES = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED)
+"""The same for the brackets of a regular expression."""

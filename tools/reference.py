@@ -12,6 +12,7 @@ from tfmrc.cli.program import COMMANDS, parser
 from tfmrc.data.formats.registry import formats
 from tfmrc.evaluation.metrics.registry import registered_metrics
 from tfmrc.experiments.settings.help import describe
+from tfmrc.utils import markdown
 
 ROOMS = (
     "predictors documents serving data preprocessing text models layers losses decoding ops "
@@ -20,15 +21,10 @@ ROOMS = (
 SETTING = re.compile(r"^  (\S+)\n        (.*?)(?: \(default: (.*)\))?$", re.MULTILINE)
 
 
-def cell(text: object) -> str:
-    """Returns a text as a cell of a table."""
-    return " ".join(str(text).split()).replace("|", "\\|").replace("<", "&lt;")
-
-
 def table(head: list[str], rows: list[list[object]]) -> str:
     """Returns a table in Markdown."""
-    lines = [f"| {' | '.join(head)} |", "|" + " --- |" * len(head)]
-    return "\n".join([*lines, *(f"| {' | '.join(map(cell, row))} |" for row in rows)]) + "\n"
+    cells = ([" ".join(str(text).split()).replace("<", "&lt;") for text in row] for row in rows)
+    return "\n".join(markdown.table_lines(head, cells)) + "\n"
 
 
 def options(command: argparse.ArgumentParser) -> list[list[object]]:

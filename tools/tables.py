@@ -14,18 +14,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tfmrc.utils import markdown
+
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = re.compile(r"(<!-- table: ([\w.-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def table(content: dict[str, Any]) -> str:
     """Returns a table in Markdown."""
-    columns, rows = content["columns"], content["rows"]
-    lines = [
-        f"| {' | '.join(columns)} |",
-        f"| --- |{' ---: |' * (len(columns) - 1)}",
-        *(f"| {' | '.join([row[0], *map(str, row[1:])])} |" for row in rows),
-    ]
+    rows = (list(map(str, row)) for row in content["rows"])
+    lines = markdown.table_lines(content["columns"], rows, numbers=True)
     return "\n" + "\n".join(lines) + "\n\n"
 
 

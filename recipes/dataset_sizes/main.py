@@ -14,6 +14,7 @@ from tfmrc.data.formats.detect import file_format, read_file
 from tfmrc.data.transforms.sentences import words
 from tfmrc.experiments.run_folder import write_json
 from tfmrc.utils.files import write_text
+from tfmrc.utils.markdown import table_lines
 
 TITLES = {
     "msmarco": "MS MARCO",
@@ -134,16 +135,16 @@ def _metrics(
 
 
 def _table(name: str, counts_of: dict[str, dict[str, float]], papers: dict[str, Any]) -> str:
-    lines = [f"# Sizes of {TITLES[name]}", "", "| | ours | paper |", "| --- | ---: | ---: |"]
-    known = papers["papers"]
+    known, rows = papers["papers"], []
     for split, counts in counts_of.items():
         for kind, value in counts.items():
             beside = known.get(f"{split}_{kind}")
             shown = f"{value:.1f}" if kind in MEANS else f"{value:,.0f}"
             label = f"{split}, {kind.replace('_', ' ')}"
             papers = "–" if beside is None else f"{beside:{'.1f' if kind in MEANS else ',.0f'}}"
-            lines.append(f"| {label} | {shown} | {papers} |")
-    return "\n".join(lines) + "\n"
+            rows.append([label, shown, papers])
+    table = table_lines(["", "ours", "paper"], rows, numbers=True)
+    return "\n".join([f"# Sizes of {TITLES[name]}", "", *table]) + "\n"
 
 
 if __name__ == "__main__":

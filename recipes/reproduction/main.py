@@ -13,6 +13,7 @@ import yaml
 
 from tfmrc.experiments.recipes import recipe_name
 from tfmrc.utils.files import write_text
+from tfmrc.utils.markdown import table_lines
 
 RECIPES = Path(__file__).parents[1]
 WHOLE = 0.98  # share of the paper's examples from which its data counts as complete
@@ -236,14 +237,13 @@ def _summary(states: Sequence[TableState]) -> str:
 def markdown(states: Sequence[TableState]) -> str:
     """Returns the list as a page: a line per run, and the commands of every table."""
     lines = ["# Tables and figures of the papers", "", f"{_summary(states)}.", ""]
-    lines += [f"| {' | '.join(HEAD)} |", "|" + " --- |" * len(HEAD)]
+    rows = []
     for state in states:
         cells = [state.table.name, state.table.shows, state.state]
         for described in [result.describe() for result in state.results] or [("", "", "")]:
-            escaped = (cell.replace("|", "\\|") for cell in (*cells, *described))
-            lines.append(f"| {' | '.join(escaped)} |")
+            rows.append([*cells, *described])
             cells = ["", "", ""]
-    lines += ["", "## Commands"]
+    lines += [*table_lines(HEAD, rows), "", "## Commands"]
     for state in states:
         lines += ["", f"{state.table.name}:", ""]
         lines += [f"    {command}" for command in commands(state.table)]

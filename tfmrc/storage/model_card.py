@@ -12,6 +12,7 @@ import keras
 from tfmrc.storage.manifest import EXPORT_FORMAT, EXTRA
 from tfmrc.storage.parts import tool_versions
 from tfmrc.storage.protocols import ExportablePredictor
+from tfmrc.utils.markdown import table_lines
 
 REQUIREMENTS = (
     "The graph uses operations of tensorflow-text: TensorFlow Serving's official builds have them; "
@@ -165,11 +166,12 @@ def _markdown(card: Mapping[str, Any], options: Mapping[str, Any], has_metrics: 
         lines += ["", "## Pretrained encoder", ""]
         lines += [f"- {name}: {value}" for name, value in card["model"]["encoder"].items()]
     for title in ("inputs", "outputs"):
-        lines += ["", f"## {title.capitalize()}", "", "| name | type | meaning |"]
-        lines += ["| --- | --- | --- |"]
+        rows = []
         for name, tensor in card[title].items():
             shape = ", ".join("?" if size is None else str(size) for size in tensor["shape"])
-            lines.append(f"| `{name}` | {tensor['dtype']} [{shape}] | {tensor['meaning']} |")
+            rows.append([f"`{name}`", f"{tensor['dtype']} [{shape}]", tensor["meaning"]])
+        lines += ["", f"## {title.capitalize()}", ""]
+        lines += table_lines(["name", "type", "meaning"], rows)
     if card["signatures"]:
         names = ", ".join(f"`{name}`" for name in card["signatures"])
         lines += ["", f"Further signatures, described in `model_card.json`: {names}."]

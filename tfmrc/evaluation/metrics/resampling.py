@@ -41,11 +41,13 @@ class PairedTest:
     samples: int
     seed: int
 
+    def interval(self, digits: int = 2) -> str:
+        """Returns the difference and its interval in per cent."""
+        shown = [f"{100 * value:+.{digits}f}" for value in (self.difference, self.low, self.high)]
+        return "{} [{}, {}]".format(*shown)
+
     def __str__(self) -> str:
-        return (
-            f"{100 * self.difference:+.2f} [{100 * self.low:+.2f}, {100 * self.high:+.2f}], "
-            f"p = {self.p_value:.4f}"
-        )
+        return f"{self.interval()}, p = {self.p_value:.4f}"
 
 
 def bootstrap(score: Score, *, samples: int = 1000, level: float = 0.95, seed: int = 0) -> Interval:

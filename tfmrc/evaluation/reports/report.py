@@ -11,6 +11,7 @@ from typing import Any
 from tfmrc.evaluation.metrics.resampling import Interval, PairedTest, bootstrap, paired_bootstrap
 from tfmrc.evaluation.metrics.score import Score, Scores, library_version
 from tfmrc.utils.files import read_json, write_text
+from tfmrc.utils.markdown import table_lines
 
 
 @dataclass
@@ -163,12 +164,12 @@ class Report:
         head = ["", "n"]
         for name in names:
             head += [labels[name], "paper"] if name in beside else [labels[name]]
-        lines = _head(head)
+        rows = []
         for system in dict.fromkeys([*self.systems, *self.paper]):
             found = {*self.systems.get(system, {}), *self.paper.get(system, {})}
             if found.intersection(names):
-                lines.append(_line(self._row(system, names, beside)))
-        return lines
+                rows.append(self._row(system, names, beside))
+        return table_lines(head, rows, numbers=True)
 
     def _differences(self, names: list[str], labels: Mapping[str, str]) -> list[str]:
         """Returns a table of the differences between systems."""
@@ -177,13 +178,12 @@ class Report:
             return []
         level = next(test.level for tests in self.tests.values() for test in tests.values())
         lines = ["", f"Differences, with intervals of {level:.0%} for the same examples:", ""]
-        lines += _head(["", *(labels[name] for name in compared)])
+        rows = []
         for (system, other), tests in self.tests.items():
-            if not tests:  # means of several runs
-                continue
-            cells = [_difference(tests[name]) if name in tests else "–" for name in compared]
-            lines.append(_line([f"{system} – {other}", *cells]))
-        return lines
+            if tests:  # else of means of several runs
+                cells = [tests[name].interval() if name in tests else "–" for name in compared]
+                rows.append([f"{system} – {other}", *cells])
+        return lines + table_lines(["", *(labels[name] for name in compared)], rows, numbers=True)
 
     def write(self, folder: str | Path) -> list[Path]:
         """Writes `metrics.json` and `report.md` into the folder, which is created.
@@ -227,10 +227,6 @@ class Report:
         return [f"- {', '.join(names)}: {text}" for text, names in lines.items()]
 
 
-def _head(cells: list[str]) -> list[str]:
-    return [_line(cells), "|" + " --- |" + " ---: |" * (len(cells) - 1)]
-
-
 def read_metrics(path: str | Path) -> dict[str, Any]:
     """Reads a `metrics.json` that `Report` wrote.
 
@@ -241,14 +237,6 @@ def read_metrics(path: str | Path) -> dict[str, Any]:
     if not isinstance(metrics.get("systems"), dict):
         raise ValueError(f"{path} is not a report's metrics.json. Received: no 'systems' in it")
     return metrics
-
-
-def _line(cells: list[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def _difference(test: PairedTest) -> str:
-    return f"{100 * test.difference:+.2f} [{100 * test.low:+.2f}, {100 * test.high:+.2f}]"
 
 
 def _same_ids(first: Score, second: Score) -> bool:

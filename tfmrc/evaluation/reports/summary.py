@@ -1,6 +1,6 @@
 """The scores of a report that one reads first, on a few lines."""
 
-from tfmrc.evaluation.metrics.resampling import PairedTest, bootstrap
+from tfmrc.evaluation.metrics.resampling import bootstrap
 from tfmrc.evaluation.reports.report import Report
 
 FIRST = ("f1", "exact_match", "rouge_l", "bleu_1", "bleu_4")
@@ -41,7 +41,8 @@ def summary(report: Report) -> list[str]:
     pairs = [(system, other) for system, other in report.tests if {system, other} <= {*shown}]
     for system, other in pairs[: max(0, 9 - len(shown))]:
         tests = report.tests[system, other]
-        rows.append([f"{system} – {other}", *(_difference(tests.get(name)) for name in names)])
+        cells = [tests[name].interval(digits=1) if name in tests else "–" for name in names]
+        rows.append([f"{system} – {other}", *cells])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         f"{report.dataset}, {report.split}",
@@ -69,9 +70,3 @@ def _score(report: Report, system: str, name: str) -> str:
         interval = bootstrap(score)
     bounds = f" [{100 * interval.low:.1f}, {100 * interval.high:.1f}]" if interval else ""
     return f"{100 * score.value:.1f}{bounds}"
-
-
-def _difference(test: PairedTest | None) -> str:
-    if test is None:
-        return "–"
-    return f"{100 * test.difference:+.1f} [{100 * test.low:+.1f}, {100 * test.high:+.1f}]"

@@ -13,7 +13,6 @@ from tfmrc.layers import (
     CopySwitch,
     Highway,
     MultiplicativeAttention,
-    WordEmbedding,
     linear,
 )
 from tfmrc.layers.encoders.concatenated_encoder import BLOCKS
@@ -290,13 +289,7 @@ class DAANet(Model):
 
     # === Parts: a subclass overrides these ===
 
-    def build_word_embedding(self):
-        """Returns the layer from ids to word vectors."""
-        a = self.arguments
-        return WordEmbedding(
-            a.vocabulary_size, a.word_dim, a.embeddings_trainable, a.initializer_stddev,
-            name="word_embedding", dtype=a.dtype,
-        )  # fmt: skip
+    build_word_embedding = GenerationMixin.build_word_embedding
 
     def build_character_embedding(self):
         """Returns the layer from characters `[B, n, c]` to a vector per word."""

@@ -28,16 +28,8 @@ def trainable_flags(model: keras.Model) -> dict[str, bool]:
         >>> trainable_flags(model)
         {'inner': False}
     """
-    flags: dict[str, bool] = {}
-
-    def visit(layer: keras.layers.Layer, path: str, inherited: bool) -> None:
-        if layer.trainable != inherited:
-            flags[path] = layer.trainable
-        for name, sublayer in _named(layer):
-            visit(sublayer, f"{path}/{name}" if path else name, layer.trainable)
-
-    visit(model, "", True)
-    return flags
+    layers = _layers(model)
+    return {path: layer.trainable for path, layer, held in layers if layer.trainable != held}
 
 
 def set_trainable_flags(model: keras.Model, flags: Mapping[str, bool]) -> None:
@@ -51,20 +43,24 @@ def set_trainable_flags(model: keras.Model, flags: Mapping[str, bool]) -> None:
         ValueError: If the model has no layer of one of the paths.
     """
     unknown = set(flags)
-
-    def visit(layer: keras.layers.Layer, path: str) -> None:
+    for path, layer, _ in _layers(model):
         if path in flags:
             layer.trainable = flags[path]  # also sets its sublayers, which are visited afterwards
             unknown.discard(path)
-        for name, sublayer in _named(layer):
-            visit(sublayer, f"{path}/{name}" if path else name)
-
-    visit(model, "")
     if unknown:
         raise ValueError(
             f"{type(model).__name__} has no layers with some of these paths. "
             f"Received: trainable_flags={sorted(unknown)}"
         )
+
+
+def _layers(
+    layer: keras.layers.Layer, path: str = "", held: bool = True
+) -> Iterator[tuple[str, Any, bool]]:
+    """Yields a layer and all within it: path, layer, and `trainable` of the layer that holds it."""
+    yield path, layer, held
+    for name, sublayer in _named(layer):
+        yield from _layers(sublayer, f"{path}/{name}" if path else name, layer.trainable)
 
 
 def _named(layer: keras.layers.Layer) -> Iterator[tuple[str, Any]]:

@@ -18,17 +18,7 @@ def paths(structure: Nest) -> dict[str, np.ndarray]:
         >>> sorted(paths({"x": 1, "memories": [2, 3]}))
         ['memories/0', 'memories/1', 'x']
     """
-    if isinstance(structure, Mapping):
-        children = list(structure.items())
-    elif isinstance(structure, list | tuple):
-        children = list(enumerate(structure))
-    else:
-        return {"": structure}
-    return {
-        f"{name}/{path}".rstrip("/"): leaf
-        for name, child in children
-        for path, leaf in paths(child).items()
-    }
+    return {"/".join(map(str, p)): leaf for p, leaf in keras.tree.flatten_with_path(structure)}
 
 
 def map_with_axes(function, structure: Nest, axes: Nest) -> Nest:

@@ -64,15 +64,7 @@ FAMILIES = {
         "DebertaV3", "DebertaV2", "deberta-v2", "deberta", *_PIECES, "[PAD]", segments=False
     ),
     "modern_bert": Family(
-        "ModernBert",
-        "ModernBert",
-        "modernbert",
-        "model",
-        "byte_pairs",
-        "[CLS]",
-        "[SEP]",
-        "[PAD]",
-        segments=False,
+        "ModernBert", "ModernBert", "modernbert", "model", "byte_pairs", *_BERT[1:], segments=False
     ),
 }
 

@@ -22,6 +22,7 @@ from tfmrc.predictors.spans.windows import (
     utf_8,
 )
 from tfmrc.preprocessing.protocols import SpanPreprocessor
+from tfmrc.text.layout import parts_of_rows
 
 Ranker = Callable[[str, Sequence[str]], Sequence[float]]
 """A function of a question and its passages that returns one relevance per passage."""
@@ -276,9 +277,7 @@ def words_at(values: tf.Tensor, row: tf.Tensor, positions: tf.Tensor) -> tf.Tens
         row: int32 `[W]`. The passage of each row of positions.
         positions: int32 `[W, K]`. Words of these passages; those beyond the last one are the last.
     """
-    positions = tf.minimum(positions, tf.shape(values)[1] - 1)
-    rows = tf.broadcast_to(row[:, None], tf.shape(positions))
-    return tf.gather_nd(values, tf.stack([rows, positions], axis=-1))
+    return parts_of_rows(values, row, tf.minimum(positions, tf.shape(values)[1] - 1))
 
 
 def shares(source: dict[str, tf.Tensor], relevance: tf.Tensor) -> tf.Tensor:

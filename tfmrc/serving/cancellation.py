@@ -2,7 +2,7 @@
 
 TensorFlow has no public API for this. Its private module keeps the active cancellation manager in
 a global variable, so that calls in other threads would be cancelled too; here each thread has its
-own. If the module is missing, a call runs to its end.
+own.
 """
 
 import threading
@@ -11,10 +11,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any
 
-try:
-    from tensorflow.python.eager import cancellation
-except ImportError:
-    cancellation = None
+from tensorflow.python.eager import cancellation
 
 _LOCAL = threading.local()
 _LOCK = threading.Lock()
@@ -35,17 +32,16 @@ class Cancellation:
 
     def __init__(self) -> None:
         _install()
-        self._manager = None if cancellation is None else cancellation.CancellationManager()
+        self._manager = cancellation.CancellationManager()
 
     def cancel(self) -> None:
         """Cancels; the calls raise `tf.errors.CancelledError`."""
-        if self._manager is not None:
-            self._manager.start_cancel()
+        self._manager.start_cancel()
 
     @contextmanager
     def active(self) -> Iterator[None]:
         """Context in which the thread's calls can be cancelled; raises if they already are."""
-        if self._manager is not None and self._manager.is_cancelled:
+        if self._manager.is_cancelled:
             raise CancelledError
         _LOCAL.manager = self._manager
         try:
@@ -57,7 +53,7 @@ class Cancellation:
 def _install() -> None:
     """Lets TensorFlow find the thread's manager before the global one."""
     with _LOCK:
-        if cancellation is None or hasattr(cancellation.context, "of_process"):
+        if hasattr(cancellation.context, "of_process"):
             return
         of_process = cancellation.context
 

@@ -1,6 +1,6 @@
 """Input throughput on one core: from the raw SQuAD file to batches of numbers.
 
-    python -m benchmarks.input_throughput --data ../shared/data
+    python -m benchmarks.input_throughput --data FOLDER
 
 Measures separately, on one core: reading the file; the vocabulary pass; the tokeniser and
 TensorFlow Text's plain tokenisers on the same strings; and whole batches with the paper's sizes,
@@ -86,12 +86,8 @@ def batches(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument(
-        "--data", type=Path, default=Path(os.environ.get("TFMRC_DATA", "../shared/data"))
-    )
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help="the data folder")
     parser.add_argument("--file", default="squad/train.json", help="inside the data folder")
     parser.add_argument("--batch-size", type=int, default=80)
     parser.add_argument("--steps", type=int, default=100, help="batches to make, at most")

@@ -1,7 +1,7 @@
 """Agreement of tfmrc's tokeniser with spaCy's blank English tokeniser, and the speed of both.
 
     pip install spacy
-    python -m benchmarks.tokenizer_agreement --data ../shared/data
+    python -m benchmarks.tokenizer_agreement --data FOLDER
 
 The folder has `squad/dev.json` and other files (see `SOURCES`); missing files are left out. A token
 agrees if both tokenisers give the same characters. Only boundaries between two characters that are
@@ -11,7 +11,6 @@ no spaces are counted. Rates are per second of the process's computation, in one
 import argparse
 import csv
 import json
-import os
 import re
 import time
 from collections import Counter
@@ -129,12 +128,8 @@ def measure(name: str, strings: list[str], nlp, num_differences: int) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument(
-        "--data", type=Path, default=Path(os.environ.get("TFMRC_DATA", "../shared/data"))
-    )
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help="the data folder")
     parser.add_argument("--differences", type=int, default=15, help="kinds of differences to print")
     parser.add_argument("--limit", type=int, help="strings per source")
     options = parser.parse_args(arguments)

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import public_code, public_san
+from benchmarks.measuring import print_head, print_row
 from tfmrc import evaluation, experiments
 from tfmrc.data import records
 from tfmrc.evaluation.files.references import answer_references
@@ -65,16 +66,12 @@ def main() -> None:
     test = list(part.tested)
     known = answer_references(test, None)
     print(f"\n{options.recipe}, seed {options.seed}, {len(test):,} questions\n")
-    print("| code | steps | epoch | exact match | F1 | trained weights | minutes |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    print_head("code", "steps", "epoch", "exact match", "F1", "trained weights", "minutes")
 
     def show(name: str, steps: int, epoch: int, answers: Any, weights: int, seconds: float) -> Any:
         scores = evaluation.score_squad(answers, known)
         match, f1 = (f"{100 * scores[name].value:.2f}" for name in ("exact_match", "f1"))
-        row = (
-            f"| {name} | {steps:,} | {epoch} | {match} | {f1} | {weights:,} | {seconds / 60:.1f} |"
-        )
-        print(row, flush=True)
+        print_row(name, f"{steps:,}", epoch, match, f1, f"{weights:,}", f"{seconds / 60:.1f}")
         return scores
 
     results = zip(test, predictor.predict(test), strict=True)

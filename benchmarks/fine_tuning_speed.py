@@ -1,6 +1,6 @@
 """Reading and fine-tuning steps of an extractive reader: tfmrc, transformers on PyTorch.
 
-    python -m benchmarks.fine_tuning_speed.py READER --peer PYTHON
+    python -m benchmarks.fine_tuning_speed READER --peer PYTHON
 
 READER is a folder in Hugging Face's form; PYTHON has transformers 5.2 or older and PyTorch.
 "reading" is from ids to scores, without dropout; a "fine-tuning step" is scores with dropout, loss,

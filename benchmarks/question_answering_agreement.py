@@ -1,6 +1,6 @@
 """Answers of `tfmrc.pipeline` beside those of transformers' own pipeline, on the same model.
 
-    python -m benchmarks.question_answering_agreement.py READER SQUAD.json --peer PYTHON
+    python -m benchmarks.question_answering_agreement READER SQUAD.json --peer PYTHON
 
 READER is a folder in Hugging Face's form; PYTHON has transformers 5.2 or older and PyTorch. The
 questions are the first ones of every paragraph, spread over the file. Two runs are compared with

@@ -1,6 +1,6 @@
 """Reading time per question: `tfmrc.pipeline`, transformers' pipeline, the same on ONNX Runtime.
 
-    python -m benchmarks.question_answering_speed.py READER SQUAD.json --peer PYTHON
+    python -m benchmarks.question_answering_speed READER SQUAD.json --peer PYTHON
 
 READER is a folder in Hugging Face's form of BERT's kind; PYTHON has transformers 5.2 or older,
 PyTorch, onnx and onnxruntime. All sides read the same questions in contexts of 150, 400 and 2,000

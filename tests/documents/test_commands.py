@@ -41,7 +41,7 @@ def test_a_folder_is_indexed_and_asked(folder, reader, capsys, without_graphs):
         first, left_out = printed.out.splitlines()
         assert first.startswith(f"1 documents. New or changed: {read}; ")
         assert left_out == "Left out: none.txt: has no text"
-        assert "1 files are not in the index." in printed.err
+        assert "Files that are not in the index: 1." in printed.err
     asked = ["answer", reader, "--documents", "owls.index", "--question", "What flew?"]
     asked += ["--option", "min_probability=0"]
     assert cli.main(asked) == 0

@@ -58,6 +58,15 @@ def test_a_run_is_evaluated_by_one_process_at_a_time(evaluated, folder, capfd):
     assert (evaluated / "metrics.json").stat().st_mtime_ns == before
 
 
+def test_the_limit_of_the_command_is_that_of_the_settings(folder, monkeypatch):
+    def evaluate_run(run, settings, **given):
+        assert settings.evaluation.limit == 3
+        return []
+
+    monkeypatch.setattr(experiments, "evaluate_run", evaluate_run)
+    assert cli.main(["evaluate", str(folder / "run"), "--limit", "3"]) == 0
+
+
 def test_training_says_what_it_did(folder):
     facts = json.loads((folder / "run" / "training.json").read_text())
     assert facts["steps"] == 6

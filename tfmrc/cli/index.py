@@ -27,5 +27,5 @@ def run(options: Namespace) -> int:
         report = documents.index(options.folder, options.to, dense=options.dense)
     print_text(str(report))
     if report.left_out:
-        print(f"{len(report.left_out):,} files are not in the index.", file=sys.stderr)
+        print(f"Files that are not in the index: {len(report.left_out):,}.", file=sys.stderr)
     return 0 if report.documents and not report.left_out else 1

@@ -179,14 +179,8 @@ def answerer_row(name: str, folder: Path, dev: Sequence[Example]) -> list[list[s
     rows = []
     for title, examples in sets.items():
         known = {e.id: tuple(a for of in e.answers.values() for a in of) for e in examples}
-        asked: Any = examples
-        if style:
-            asked = [
-                {"question": e.question, "passages": e.passages, "style": style[title]}
-                for e in examples
-            ]
-        task = "answer" if name == "ready-daanet" else None
-        answered = dict(zip(known, predictor.predict(asked, task=task), strict=True))
+        task = style.get(title, "answer" if name == "ready-daanet" else None)
+        answered = dict(zip(known, predictor.predict(examples, task=task), strict=True))
         texts = {key: result.text for key, result in answered.items()}
         squad, words = score_squad(texts, known), score_answers(texts, known, "plain")
         scores = (squad["f1"], squad["exact_match"], words["rouge_l"])
@@ -224,8 +218,9 @@ def writer_rows(asked: Sequence[Example]) -> list[list[str]]:
     predictor = tfmrc.load(WRITER)
     rows = []
     for style in predictor.preprocessor.styles:
-        given = [{"question": e.question, "passages": e.passages, "style": style} for e in asked]
-        results = dict(zip((e.id for e in asked), predictor.predict(given), strict=True))
+        results = dict(
+            zip((e.id for e in asked), predictor.predict(asked, task=style), strict=True)
+        )
         ranks = {key: result.relevance or () for key, result in results.items()}
         order = score_ranking(ranks, {e.id: e.relevance or () for e in asked})
         lengths = [len(result.words) for result in results.values()]

@@ -153,6 +153,7 @@ def calibrate(name: str, prepared: Path) -> None:
         fitting += [e for e in styles if "free" in e.answers]
     print(predictor.calibrate(fitting, precision=None).markdown())
     balanced = mixed(examples, 0.5)
+    # Answers in the first style, which `predict` writes.
     known = {e.id: tuple(next(iter(e.answers.values()), ())) for e in balanced}
     results = dict(zip(known, predictor.predict(balanced), strict=True))
     texts = {key: result.text for key, result in results.items()}

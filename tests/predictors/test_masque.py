@@ -117,6 +117,8 @@ def test_a_gold_ranker_reads_the_relevance_of_the_examples(tmp_path):
 REQUESTS = {"question": ["How high?"], "passages": [["It is."]], "style": ["qa"]}
 ASKED = {"question": "How high?", "passages": ["It is."]}
 WRONG = [
+    (ValueError, "choose it there.* style='nlg'",
+     lambda p: next(p.predict([ASKED | {"style": "nlg"}], task="qa"))),
     (ValueError, "one of qa, nlg. Received: style='verse'",
      lambda p: p.answer(**ASKED, style="verse")),
     (TypeError, "options num_beams, .*did you mean `num_beams`?",

@@ -359,7 +359,7 @@ class Predictor(NotPickled, Generic[R]):
             An iterator with one result per example.
 
         Raises:
-            ValueError: If the task is unknown.
+            ValueError: If the task is unknown, or a dict names a style that is not the task's.
             TypeError: If an option is unknown.
         """
         selected = self.task(task)

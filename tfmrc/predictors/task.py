@@ -56,7 +56,15 @@ class Query:
                 `relevance`. Or a dict: `question` and `passages`, or `passage`, `answer` and
                 optionally `answer_start`.
             task: `Task`. The task.
+
+        Raises:
+            ValueError: If a dict names another style than the task's.
         """
+        if isinstance(example, Mapping) and example.get("style", task.style) != task.style:
+            raise ValueError(
+                "All examples of a call are answered in the style of `task`: choose it there. "
+                f"Received: task={task.name!r} and an example with style={example['style']!r}"
+            )
         if isinstance(example, Mapping) and task.target == "question":
             start = example.get("answer_start", -1)
             return cls("", (example["passage"],), example["answer"], answer_start=start)

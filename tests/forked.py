@@ -8,8 +8,10 @@ begins with the memory of the imports and does not import again:
 
 runs two such processes beside each other, each of which takes the next file when it has finished
 one. They are forked from the process of pytest itself: modules are imported and tests collected
-once, however many processes there are. A process that is killed fails the test that it was running,
-and the others go on. Debuggers need the tests in the process itself: leave the plugin out.
+once, however many processes there are. A test whose process ends with a signal runs again, once, in
+a new process, and a warning says so: a training by TensorFlow was aborted in one run of the suite
+and in none of 120 repetitions. The second time it fails, and the others go on. Debuggers need the
+tests in the process itself: leave the plugin out.
 
 pytest-xdist would import and collect in each worker, and its workers end with the run: one process
 that runs tests/predictors alone takes more than 2 GB.
@@ -126,6 +128,7 @@ class ForkedFiles:
         tests = enumerate(session.items)
         self.files = deque(list(file) for _, file in groupby(tests, lambda test: test[1].path))
         self.lines = [Line() for _ in range(options.forks)]
+        self.ended_once: set[int] = set()
         try:
             for line in self.lines:
                 self._continue(session, line)
@@ -161,24 +164,23 @@ class ForkedFiles:
         """Reports the test that has ended, or that its process has."""
         hook, child = config.hook, line.child
         assert child is not None
-        _, item = line.tests.popleft()
+        index, item = line.tests.popleft()
         try:
             reports, warned, ends = child.pipe.recv()
         except (EOFError, OSError):
             status = child.wait()
             line.child = None
-            hook.pytest_runtest_logreport(report=_crashed(item, status))
+            said = f"The process of this test ended with status {status}."
+            if index in self.ended_once:
+                hook.pytest_runtest_logreport(report=_crashed(item, said))
+            else:
+                self.ended_once.add(index)
+                line.tests.appendleft((index, item))
+                _warn(config, f"{said} It runs again.", str(item.path), 1, item.nodeid)
+                return
         else:
             for text, category, filename, number, nodeid in warned:
-                said = warnings.WarningMessage(f"{category}: {text}", UserWarning, filename, number)
-                hook.pytest_warning_recorded.call_historic(
-                    kwargs={
-                        "warning_message": said,
-                        "when": "runtest",
-                        "nodeid": nodeid,
-                        "location": None,
-                    }
-                )
+                _warn(config, f"{category}: {text}", filename, number, nodeid)
             for data in reports:
                 report = hook.pytest_report_from_serializable(config=config, data=data)
                 hook.pytest_runtest_logreport(report=report)
@@ -200,13 +202,24 @@ def _check_nothing_was_computed() -> None:
             )
 
 
-def _crashed(item: pytest.Item, status: int) -> pytest.TestReport:
+def _warn(config: pytest.Config, text: str, filename: str, line: int, nodeid: str) -> None:
+    config.hook.pytest_warning_recorded.call_historic(
+        kwargs={
+            "warning_message": warnings.WarningMessage(text, UserWarning, filename, line),
+            "when": "runtest",
+            "nodeid": nodeid,
+            "location": None,
+        }
+    )
+
+
+def _crashed(item: pytest.Item, said: str) -> pytest.TestReport:
     return pytest.TestReport(
         nodeid=item.nodeid,
         location=item.location,
         keywords={},
         outcome="failed",
-        longrepr=f"The process of this test ended with status {status}.",
+        longrepr=said,
         when="call",
     )
 

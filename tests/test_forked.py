@@ -22,6 +22,12 @@ def test_fails():
 def test_is_killed():
     os.kill(os.getpid(), signal.SIGKILL)
 
+def test_is_killed_once():
+    seen = __file__ + ".seen"
+    if not os.path.exists(seen):
+        open(seen, "w").close()
+        os.kill(os.getpid(), signal.SIGABRT)
+
 @pytest.mark.skip(reason="never")
 def test_left_out():
     pass
@@ -73,9 +79,10 @@ def run(folder, *arguments):
 def test_processes_beside_each_other_report_every_outcome(tmp_path):
     status, said, processes = run(tmp_path, 100_000, "--forks", "2")
     assert status == 1
-    assert "2 failed, 3 passed, 1 skipped, " in said
+    assert "2 failed, 4 passed, 1 skipped, " in said
     assert "assert 1 == 2" in said and said.count("FutureWarning: old") == 1
     assert "The process of this test ended with status -9." in said
+    assert "The process of this test ended with status -6. It runs again." in said
     assert len(set(processes)) == 2
     _, said, _ = run(tmp_path, 100_000, "--forks", "2", "-x")
     assert "stopping after 1 failures" in said
@@ -83,7 +90,7 @@ def test_processes_beside_each_other_report_every_outcome(tmp_path):
 
 def test_a_process_that_is_too_large_ends_after_its_file(tmp_path):
     _, said, processes = run(tmp_path, 0)
-    assert "2 failed, 3 passed, 1 skipped, " in said
+    assert "2 failed, 4 passed, 1 skipped, " in said
     assert len(set(processes)) == 2
 
 

@@ -13,6 +13,7 @@ import shutil
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from safetensors.numpy import save_file
@@ -139,8 +140,8 @@ def mixed(examples: list[Example], share: float) -> list[Example]:
 def calibrate(name: str, prepared: Path) -> None:
     """Calibrates a model as it is shipped, and chooses the threshold of a confident answer.
 
-    The threshold gives the best F1 by SQuAD 2.0's rules on as many questions with an answer as
-    without one.
+    The threshold of each style gives the best F1 by SQuAD 2.0's rules on as many questions with an
+    answer as without one.
     """
     (FILES / name / CALIBRATION).unlink(missing_ok=True)
     predictor = tfmrc.load(name)
@@ -153,19 +154,34 @@ def calibrate(name: str, prepared: Path) -> None:
         fitting += [e for e in styles if "free" in e.answers]
     print(predictor.calibrate(fitting, precision=None).markdown())
     balanced = mixed(examples, 0.5)
-    # Answers in the first style, which `predict` writes.
-    known = {e.id: tuple(next(iter(e.answers.values()), ())) for e in balanced}
-    results = dict(zip(known, predictor.predict(balanced), strict=True))
+    fitted = replace(predictor.calibration, threshold=best_threshold(predictor, balanced, None))
+    styles = {
+        style: replace(one, threshold=best_threshold(predictor, balanced, style))
+        for style, one in fitted.styles.items()
+    }
+    text = json.dumps(replace(fitted, styles=styles).to_json(), indent=2)
+    (FILES / name / CALIBRATION).write_text(text + "\n", encoding="utf-8")
+    print(text)
+
+
+def best_threshold(predictor: Any, examples: list[Example], style: str | None) -> float:
+    """Returns the probability from which on answering gives the best F1 by SQuAD 2.0's rules.
+
+    Args:
+        predictor: The calibrated predictor.
+        examples: list of `Example`. Questions, some without an answer.
+        style: str or None. The style of the answers; None for the first, which `predict` writes.
+    """
+    known = {
+        e.id: tuple(e.answers.get(style) or next(iter(e.answers.values()), ())) for e in examples
+    }
+    results = dict(zip(known, predictor.predict(examples, task=style), strict=True))
     texts = {key: result.text for key, result in results.items()}
     f1 = score_squad(texts, known, version="2.0")["f1"].per_example or {}
     order = sorted(known, key=lambda key: -float(results[key].probability))
     # Answering one question more gains its F1, and loses 1 if it has no answer.
     gains = np.cumsum([f1[key] - (not known[key]) for key in order])
-    threshold = float(results[order[int(np.argmax(gains))]].probability)
-    fitted = replace(predictor.calibration, threshold=threshold)
-    text = json.dumps(fitted.to_json(), indent=2)
-    (FILES / name / CALIBRATION).write_text(text + "\n", encoding="utf-8")
-    print(text)
+    return float(results[order[int(np.argmax(gains))]].probability)
 
 
 def main() -> None:

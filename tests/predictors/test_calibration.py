@@ -198,17 +198,19 @@ def test_written_answers_are_right_by_rouge(without_graphs):
     assert "right: ROUGE-L of at least 0.5." in report.markdown()
 
 
-def test_each_style_has_its_map():
+def test_each_style_has_its_map_and_threshold():
     predictor, inputs = make_predictor(), ASKED | {"style": ["qa", "nlg", "qa"]}
     options = {"num_return_sequences": 4, "num_beams": 4, "max_length": 3}
     with eagerly():
         raw = predictor.run("serving_default", inputs, **options)
-        predictor.calibration = replace(MAP, styles={"nlg": (0.1, 2.0)})
+        nlg = Calibration(slope=0.1, intercept=2.0, threshold=0.2)
+        predictor.calibration = Calibration.from_json(replace(MAP, styles={"nlg": nlg}).to_json())
         outputs = predictor.run("serving_default", inputs, **options)
     maps = [(0.5, -1.0), (0.1, 2.0), (0.5, -1.0)]
     expected = [mapped(p, *values) for p, values in zip(raw["probability"], maps, strict=True)]
     np.testing.assert_allclose(outputs["probability"], expected, rtol=1e-4)
     np.testing.assert_allclose(outputs["probabilities"][:, 0], expected, rtol=1e-4)
+    assert outputs["is_confident"].tolist() == [False, True, False]
 
 
 def test_the_map_of_a_style_is_fitted_on_its_answers():
@@ -216,11 +218,12 @@ def test_the_map_of_a_style_is_fitted_on_its_answers():
     raw, right = rng.uniform(0.01, 0.99, 90), rng.random(90) < 0.5
     style = np.array(["qa"] * 40 + ["nlg"] * 40 + ["few"] * 10, object)
     none = np.full(90, None)
-    found = Calibration.fit(raw, right, style, None, "rouge_l")
-    alone = Calibration.fit(raw[40:80], right[40:80], none[40:80], None, "rouge_l")
-    assert found.styles["nlg"] == (alone.slope, alone.intercept)
-    every = Calibration.fit(raw, right, none, None, "rouge_l")
-    assert (found.of("few").slope, every.styles) == (every.slope, {})
+    found = Calibration.fit(raw, right, style, 0.5, "rouge_l")
+    assert [*found.styles] == ["nlg", "qa"]
+    alone = Calibration.fit(raw[40:80], right[40:80], none[40:80], 0.5, "rouge_l")
+    assert found.styles["nlg"] == alone and alone.threshold != found.threshold
+    every = Calibration.fit(raw, right, none, 0.5, "rouge_l")
+    assert found.of("few") == replace(every, styles=found.styles)
 
 
 @pytest.mark.parametrize(

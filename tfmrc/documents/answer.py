@@ -155,8 +155,8 @@ def join_spans(answers: Sequence[SpanAnswer], passages: Sequence[Passage]) -> Sp
     """Returns the answers from single passages as one, with one distribution over all spans.
 
     The probability of a span is that in its passage, times that of the passage: the softmax over
-    the log-odds that a passage answers the question, plus 8 times its score. An answer is confident
-    if it is in its passage, and the passage has a probability of at least 0.8.
+    the log-odds that a passage answers the question, plus 8 times its score. The best answer from a
+    passage is confident if it is by itself, and the passage has a probability of at least 0.8.
 
     Args:
         answers: sequence of `SpanAnswer`. For each passage the answer from it alone.
@@ -174,7 +174,7 @@ def join_spans(answers: Sequence[SpanAnswer], passages: Sequence[Passage]) -> Sp
             passage=number,
             probability=(each.probability or 0.0) * weight / sum(weights),
             log_probability=None,
-            is_confident=answer.is_confident and weight / sum(weights) >= LEAST,
+            is_confident=each is answer and each.is_confident and weight / sum(weights) >= LEAST,
             alternatives=(),
         )
         for number, (answer, weight) in enumerate(zip(answers, weights, strict=True))

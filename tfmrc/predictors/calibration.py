@@ -34,9 +34,9 @@ class Calibration:
             the threshold was chosen on. Default: None.
         right: str. What counts as right: `"exact_match"` (after SQuAD's normalization) or
             `"rouge_l"` (at least 0.5). Default: "exact_match".
-        styles: dict. Slope and intercept of each style of a model that answers in several: the
-            words of a long answer have a smaller product. Others are mapped by `slope` and
-            `intercept`. Default: none.
+        styles: dict. The `Calibration` of each style of a model that answers in several: the words
+            of a long answer have a smaller product. A style that is not in it takes the other
+            attributes. Default: none.
 
     Example:
 
@@ -50,12 +50,11 @@ class Calibration:
     threshold: float | None = None
     precision: float | None = None
     right: str = "exact_match"
-    styles: Mapping[str, Sequence[float]] = field(default_factory=dict, hash=False)
+    styles: Mapping[str, "Calibration"] = field(default_factory=dict, hash=False)
 
-    def of(self, style: str) -> Self:
+    def of(self, style: str | None) -> "Calibration":
         """Returns the calibration of a style."""
-        slope, intercept = self.styles.get(style, (self.slope, self.intercept))
-        return replace(self, slope=slope, intercept=intercept)
+        return self.styles.get(style or "", self)
 
     def apply(self, probability: Any) -> tf.Tensor:
         """Returns calibrated probabilities, of the same shape; 0 (no answer) stays 0."""
@@ -93,7 +92,9 @@ class Calibration:
     @classmethod
     def from_json(cls, value: Any) -> Self:
         """Returns the calibration of a dict; other keys are ignored."""
-        return cls(**{f.name: value[f.name] for f in fields(cls) if f.name in value})
+        known = {f.name: value[f.name] for f in fields(cls) if f.name in value}
+        styles = known.get("styles", {})
+        return cls(**known | {"styles": {name: cls.from_json(styles[name]) for name in styles}})
 
     @classmethod
     def fit(
@@ -104,31 +105,31 @@ class Calibration:
         precision: float | None,
         right: str,
     ) -> Self:
-        """Fits the map to answers, and chooses the lowest threshold that reaches the precision.
+        """Fits map and threshold, to all answers and to those of each style.
 
         Args:
             probability: float64 `[N]`. The model's own probabilities; 0 where it found nothing.
             is_right: bool `[N]`. Whether each answer is right.
             style: object `[N]`. The style of each answer, None for the model's only one.
-            precision: float or None. Least share of right answers among the confident ones. If no
-                threshold reaches it, the threshold is 1. None for no threshold.
+            precision: float or None. Least share of right answers among the confident ones: the
+                lowest threshold that reaches it, or 1. None for no threshold.
             right: str. What counts as right.
 
         Reference: Platt 1999, "Probabilistic outputs for support vector machines".
         """
         found = probability > 0
         slope, intercept = _platt(_log_odds(probability[found]).numpy(), is_right[found])
+        fitted = cls(slope, intercept, precision=precision, right=right)
+        if precision is not None:
+            chance = fitted.apply(probability).numpy()
+            fitted = replace(fitted, threshold=_threshold(chance, is_right, precision))
         styles = {}
-        for name in {*style} - {None}:
-            of_style = found & (style == name)
-            if of_style.sum() >= LEAST and 0 < is_right[of_style].mean() < 1:
-                log_odds = _log_odds(probability[of_style]).numpy()
-                styles[name] = _platt(log_odds, is_right[of_style])
-        fitted = cls(slope, intercept, right=right, styles=dict(sorted(styles.items())))
-        if precision is None:
-            return fitted
-        threshold = _threshold(_applied(fitted, probability, style), is_right, precision)
-        return replace(fitted, threshold=threshold, precision=precision)
+        for name in sorted({*style} - {None}):
+            rows = style == name
+            if (rows & found).sum() >= LEAST and 0 < is_right[rows & found].mean() < 1:
+                none = np.full(rows.sum(), None)
+                styles[name] = cls.fit(probability[rows], is_right[rows], none, precision, right)
+        return replace(fitted, styles=styles)
 
 
 def with_confidence(
@@ -150,8 +151,6 @@ def with_confidence(
             the calibration.
         are_shares: bool. Whether `probabilities` add up to at most 1. Default: True.
     """
-    if least is None and calibration is not None:
-        least = calibration.threshold or 0.0
 
     def confident(signature: Any) -> Any:
         def compute(*inputs: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -178,14 +177,15 @@ def _calibrated(
     style: tf.Tensor | None,
     are_shares: bool,
 ) -> dict[str, tf.Tensor]:
-    """Returns `probability` `[B]`, and `probabilities` `[B, N]` if there are, calibrated."""
+    """Returns calibrated `probability` `[B]`, `probabilities` `[B, N]`, if any, `is_confident`."""
 
     def mapped(one: Calibration) -> dict[str, tf.Tensor]:
         maps = {
             "probability": one.apply,
             "probabilities": one.apply_to_all if are_shares else one.apply,
         }
-        return {name: apply(outputs[name]) for name, apply in maps.items() if name in outputs}
+        found = {name: apply(outputs[name]) for name, apply in maps.items() if name in outputs}
+        return found | {"is_confident": found["probability"] >= (one.threshold or 0.0)}
 
     result = mapped(calibration)
     for name in calibration.styles if style is not None else ():
@@ -213,8 +213,7 @@ def calibrate(
     for half in (number % 2 == 0, number % 2 == 1):  # measured on answers that it has not seen
         _check_both(raw[half], is_right[half])
         fitted = Calibration.fit(raw[~half], is_right[~half], style[~half], precision, right)
-        calibrated[half] = _applied(fitted, raw[half], style[half])
-        is_confident[half] = calibrated[half] >= (fitted.threshold or 0.0)
+        calibrated[half], is_confident[half] = _applied(fitted, raw[half], style[half])
     fitted = predictor.calibration = Calibration.fit(raw, is_right, style, precision, right)
     facts = fitted.to_json() | {"measured on": "two halves, each with the map of the other"}
     return CalibrationReport(raw, calibrated, is_right, is_confident, facts)
@@ -238,17 +237,20 @@ def measure(
     if calibration is None:
         raise ValueError("The predictor is not calibrated. Received: calibration=None")
     _, style, raw, is_right, _ = _answers(predictor, examples, options)
-    calibrated = _applied(calibration, raw, style)
-    is_confident = calibrated >= (calibration.threshold or 0.0)
+    calibrated, is_confident = _applied(calibration, raw, style)
     return CalibrationReport(raw, calibrated, is_right, is_confident, calibration.to_json())
 
 
-def _applied(calibration: Calibration, raw: np.ndarray, style: np.ndarray) -> np.ndarray:
-    """Returns the calibrated probability `[N]` of answers in their styles."""
-    result = np.zeros_like(raw)
+def _applied(
+    calibration: Calibration, raw: np.ndarray, style: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the calibrated probability of answers in their styles, and whether it is confident."""
+    result, least = np.zeros_like(raw), np.zeros_like(raw)
     for name in {*style}:
-        result[style == name] = calibration.of(name).apply(raw[style == name]).numpy()
-    return result
+        one = calibration.of(name)
+        result[style == name] = one.apply(raw[style == name]).numpy()
+        least[style == name] = one.threshold or 0.0
+    return result, result >= least
 
 
 def _answers(

@@ -22,8 +22,10 @@ SMALLEST, LARGEST = 1e-37, 1 - 2.0**-24  # probabilities between 0 and 1 in floa
 class Calibration:
     """Maps the probability of an answer to the probability that it is right.
 
-    The map is Platt's: `sigmoid(slope * log(p / (1 - p)) + intercept)`. `predictor.calibrate` fits
-    it; `predictor.calibration` holds it.
+    The map is Platt's: `sigmoid(slope * log(p / (1 - p)) + intercept)`, where p is the probability
+    of a span. Of a written answer it is the geometric mean of its words' probabilities, times that
+    of the passages answering at all: the product of many words tells right answers from wrong ones
+    less well. `predictor.calibrate` fits the map; `predictor.calibration` holds it.
 
     Attributes:
         slope: float. Factor of the log-odds.
@@ -34,9 +36,8 @@ class Calibration:
             the threshold was chosen on. Default: None.
         right: str. What counts as right: `"exact_match"` (after SQuAD's normalization) or
             `"rouge_l"` (at least 0.5). Default: "exact_match".
-        styles: dict. The `Calibration` of each style of a model that answers in several: the words
-            of a long answer have a smaller product. A style that is not in it takes the other
-            attributes. Default: none.
+        styles: dict. The `Calibration` of each style of a model that answers in several. A style
+            that is not in it takes the other attributes. Default: none.
 
     Example:
 
@@ -62,15 +63,17 @@ class Calibration:
         chance = tf.sigmoid(self.slope * _log_odds(probability) + self.intercept)
         return tf.where(probability > 0, chance, tf.zeros_like(chance))
 
-    def apply_to_all(self, probabilities: Any) -> tf.Tensor:
+    def apply_to_all(self, probabilities: Any, best: Any = None) -> tf.Tensor:
         """Returns calibrated probabilities of the answers to a question, which add up to at most 1.
 
         The first one is mapped. The others share what it leaves, in proportion to their own
-        probabilities, and none has more than its mapped probability.
+        probabilities, and none has more than its mapped probability, or than the best.
 
         Args:
             probabilities: float32 `[.., K]`. Those of the model, the best answer's first, which add
                 up to at most 1.
+            best: float32 `[..]` or None. What is mapped of the best answer; None for its
+                probability. Default: None.
 
         Example:
 
@@ -81,6 +84,8 @@ class Calibration:
         """
         probabilities = tf.convert_to_tensor(probabilities)
         chance = self.apply(probabilities)  # [.., K]
+        if best is not None:
+            chance = self.apply(best)[..., None] * tf.ones_like(probabilities)
         left = tf.math.divide_no_nan(1.0 - chance, 1.0 - probabilities)[..., :1]  # [.., 1]
         others = tf.minimum(chance, probabilities * left)[..., 1:]  # [.., K - 1]
         return tf.concat([chance[..., :1], others], axis=-1)
@@ -155,12 +160,13 @@ def with_confidence(
     def confident(signature: Any) -> Any:
         def compute(*inputs: tf.Tensor) -> dict[str, tf.Tensor]:
             outputs = dict(signature(*inputs))
+            certainties = outputs.pop("certainties", None)  # [B, N]
             if "probability" not in outputs:
                 return outputs
             if calibration is not None:
                 given = zip(signature.input_signature, inputs, strict=True)
                 style = next((tensor for spec, tensor in given if spec.name == "style"), None)
-                outputs |= _calibrated(outputs, calibration, style, are_shares)
+                outputs |= _calibrated(outputs, certainties, calibration, style, are_shares)
             if least is not None or "is_confident" not in outputs:
                 outputs["is_confident"] = outputs["probability"] >= (least or 0.0)
             return outputs
@@ -173,23 +179,25 @@ def with_confidence(
 
 def _calibrated(
     outputs: Mapping[str, tf.Tensor],
+    certainties: tf.Tensor | None,
     calibration: Calibration,
     style: tf.Tensor | None,
     are_shares: bool,
 ) -> dict[str, tf.Tensor]:
     """Returns calibrated `probability` `[B]`, `probabilities` `[B, N]`, if any, `is_confident`."""
 
-    def mapped(one: Calibration) -> dict[str, tf.Tensor]:
-        maps = {
-            "probability": one.apply,
-            "probabilities": one.apply_to_all if are_shares else one.apply,
-        }
-        found = {name: apply(outputs[name]) for name, apply in maps.items() if name in outputs}
-        return found | {"is_confident": found["probability"] >= (one.threshold or 0.0)}
+    def by(one: Calibration) -> dict[str, tf.Tensor]:
+        best = None if certainties is None else certainties[:, 0]  # [B]
+        chance = one.apply(outputs["probability"] if best is None else best)
+        result = {"probability": chance, "is_confident": chance >= (one.threshold or 0.0)}
+        if (every := outputs.get("probabilities")) is not None:  # [B, N]
+            mapped = one.apply_to_all(every, best) if are_shares else one.apply(every)
+            result["probabilities"] = mapped
+        return result
 
-    result = mapped(calibration)
+    result = by(calibration)
     for name in calibration.styles if style is not None else ():
-        for key, value in mapped(calibration.of(name)).items():
+        for key, value in by(calibration.of(name)).items():
             is_style = tf.reshape(style == name, [-1] + [1] * (value.shape.rank - 1))
             result[key] = tf.where(is_style, value, result[key])
     return result
@@ -264,7 +272,7 @@ def _answers(
     tasks = [task for task in predictor.tasks if task.target == "answer"]
     given, numbers, styles, references = list(examples), [], [], []
     results: list[Any] = []
-    kept, predictor.calibration = predictor.calibration, None
+    kept, predictor.calibration = predictor.calibration, Calibration(slope=1.0, intercept=0.0)
     try:
         for task in tasks:
             texts = [_references(one, task.style, len(tasks) == 1) for one in given]

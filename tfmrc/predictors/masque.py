@@ -139,6 +139,7 @@ class MasquePredictor(Predictor[GeneratedText]):
                 if (possible := outputs.get("answerable_probability")) is not None:  # [B]
                     outputs["probability"] *= possible
                     outputs["probabilities"] *= possible[:, None]  # [B, N]
+                    outputs["certainties"] *= possible[:, None]  # [B, N]
                     outputs["is_confident"] = possible >= 0.5
             return outputs
 

@@ -34,17 +34,20 @@ def text_outputs(
 
     Returns:
         A dict: the best text as `target` string `[B]` and all as `{target}s` string `[B, N]`;
-        `probabilities`, `log_probabilities` float32 and `finished` bool `[B, N]`. The words are
-        string `[B, N, T]`.
+        `probabilities`, `log_probabilities` float32 and `finished` bool `[B, N]`; `certainties`
+        float32 `[B, N]`, the geometric means of the words' probabilities, which calibrations map.
+        The words are string `[B, N, T]`.
     """
     texts, words = preprocessor.detokenize(hypotheses.ids, source)
     real = hypotheses.lengths > 0
     log_probabilities = tf.cast(hypotheses.log_probability, tf.float32)
+    num_words = tf.cast(tf.maximum(hypotheses.lengths, 1), tf.float32)  # [B, N]
     outputs = {
         target: texts[:, 0],
         f"{target}s": texts,
         "probabilities": tf.where(real, tf.exp(log_probabilities), 0.0),
         "log_probabilities": log_probabilities,
+        "certainties": tf.where(real, tf.exp(log_probabilities / num_words), 0.0),
         "finished": tf.reduce_any(hypotheses.ids == EOS, axis=-1) | ~real,
     }
     return outputs, words

@@ -42,8 +42,8 @@ from tfmrc.utils.files import sha256_of
 
 RECIPES = {name: Path(__file__).with_name(f"{name.removeprefix('ready-')}.yaml") for name in ALL}
 PARAGRAPHS = Path(__file__).with_name("masque_paragraphs.yaml")  # what ready-masque starts from
-BYTES = {READY: 4_000_000, "ready-masque": 0, EVIDENCE: 2_500_000}  # of the encoder's difference; others: OTHERS
-OTHERS = 3_000_000
+BYTES = {READY: 4_000_000, "ready-masque": 0, EVIDENCE: 2_500_000}  # of the encoder's difference
+OTHERS = 3_000_000  # of all others
 UNANSWERABLE = 0.13  # share of such questions on which probabilities are calibrated, as in SQuAD
 CALIBRATING = (*prepare.WIKIPEDIA, "squad_train_unanswerable")
 CALIBRATED = 800  # questions that models which write answer

@@ -252,7 +252,7 @@ def measure(
 def _applied(
     calibration: Calibration, raw: np.ndarray, style: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the calibrated probability of answers in their styles, and whether it is confident."""
+    """Returns the calibrated probabilities of answers in their styles, and which are confident."""
     result, least = np.zeros_like(raw), np.zeros_like(raw)
     for name in {*style}:
         one = calibration.of(name)

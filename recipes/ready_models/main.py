@@ -42,8 +42,9 @@ from tfmrc.utils.files import sha256_of
 
 RECIPES = {name: Path(__file__).with_name(f"{name.removeprefix('ready-')}.yaml") for name in ALL}
 PARAGRAPHS = Path(__file__).with_name("masque_paragraphs.yaml")  # what ready-masque starts from
-BYTES = {READY: 4_000_000, "ready-masque": 0, EVIDENCE: 2_500_000}  # of the encoder's difference
-OTHERS = 3_000_000  # of all others
+# Of the encoder's difference; OTHERS of the other models.
+BYTES = {READY: 4_000_000, "ready-masque": 0, EVIDENCE: 2_500_000, "ready-san": 2_900_000}
+OTHERS = 3_000_000
 UNANSWERABLE = 0.13  # share of such questions on which probabilities are calibrated, as in SQuAD
 CALIBRATING = (*prepare.WIKIPEDIA, "squad_train_unanswerable")
 CALIBRATED = 800  # questions that models which write answer

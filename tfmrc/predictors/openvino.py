@@ -131,7 +131,10 @@ def imported() -> Any:
         import openvino
         import openvino.opset13
         import openvino.tools.ovc
+        from openvino.frontend.tensorflow import utils
 
+    # Its own fails on Python 3.13, where `exec` does not share the names of a function.
+    utils.get_environment_setup = lambda framework: {"tensorflow": tf.__version__}
     return openvino
 
 

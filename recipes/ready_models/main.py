@@ -42,7 +42,7 @@ from tfmrc.utils.files import sha256_of
 
 RECIPES = {name: Path(__file__).with_name(f"{name.removeprefix('ready-')}.yaml") for name in ALL}
 PARAGRAPHS = Path(__file__).with_name("masque_paragraphs.yaml")  # what ready-masque starts from
-# Of the encoder's difference; OTHERS of the other models.
+# Largest difference of the encoder; OTHERS for the other models.
 BYTES = {READY: 4_000_000, "ready-masque": 0, EVIDENCE: 2_500_000, "ready-san": 2_900_000}
 OTHERS = 3_000_000
 UNANSWERABLE = 0.13  # share of such questions on which probabilities are calibrated, as in SQuAD
@@ -171,7 +171,8 @@ def best_threshold(predictor: Any, examples: list[Example], style: str | None) -
     Args:
         predictor: The calibrated predictor.
         examples: list of `Example`. Questions, some without an answer.
-        style: str or None. The style of the answers; None for the first, which `predict` writes.
+        style: str or None. The style of the answers; None for the first, which `predict` writes. A
+            question without answers in it is compared with those in its first style.
     """
     known = {
         e.id: tuple(e.answers.get(style) or next(iter(e.answers.values()), ())) for e in examples

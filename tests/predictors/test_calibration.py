@@ -205,6 +205,7 @@ def test_written_answers_are_right_by_rouge(without_graphs):
     assert [*predictor.calibration.styles] == [style]
     assert report.is_right.tolist() == [n % 4 < 2 for n in range(20)]
     assert "right: ROUGE-L of at least 0.5." in report.markdown()
+    assert f"style {style}: slope {predictor.calibration.of(style).slope}, " in report.markdown()
 
 
 def test_each_style_has_its_map_and_threshold():

@@ -83,8 +83,9 @@ class Calibration:
         [0.731, 0.202, 0.034]
         """
         probabilities = tf.convert_to_tensor(probabilities)
-        chance = self.apply(probabilities)  # [.., K]
-        if best is not None:
+        if best is None:
+            chance = self.apply(probabilities)  # [.., K]
+        else:
             chance = self.apply(best)[..., None] * tf.ones_like(probabilities)
         left = tf.math.divide_no_nan(1.0 - chance, 1.0 - probabilities)[..., :1]  # [.., 1]
         others = tf.minimum(chance, probabilities * left)[..., 1:]  # [.., K - 1]

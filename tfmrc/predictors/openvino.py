@@ -133,7 +133,7 @@ def imported() -> Any:
         import openvino.tools.ovc
         from openvino.frontend.tensorflow import utils
 
-    # Its own fails on Python 3.13, where `exec` does not share the names of a function.
+    # OpenVINO's fails on Python 3.13, where `exec` does not share the names of a function.
     utils.get_environment_setup = lambda framework: {"tensorflow": tf.__version__}
     return openvino
 

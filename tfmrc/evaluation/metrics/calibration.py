@@ -141,8 +141,12 @@ class CalibrationReport:
             lines.append(f"| {label} | {raw} | {self.scores[name]} |")
         lines += ["", f"{len(self.raw):,} answers; bootstrap intervals of {LEVEL:.0%}, "]
         lines[-1] += f"{self.samples:,} resamples, seed {SEED}; {library_version()}."
-        facts = {name: value for name, value in self.facts.items() if value != {}}  # no styles
+        facts = dict(self.facts)
+        styles = facts.pop("styles", {})
         lines += [f"{name}: {RIGHT.get(str(value), value)}." for name, value in facts.items()]
+        for style, one in styles.items():
+            fitted = (f"{name} {one[name]}" for name in ("slope", "intercept", "threshold"))
+            lines.append(f"style {style}: {', '.join(fitted)}.")
         return "\n".join(lines) + "\n"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import tfmrc
 from tests.encoders.hugging_face.cases import CONFIGS
@@ -99,6 +100,25 @@ def test_scores_do_not_depend_on_padding():
         padded = {name: np.pad(values, [[0, 2], [0, 5]]) for name, values in batch.items()}
         scores = predictor.network.scores(padded).numpy()[:3, :length]
         np.testing.assert_allclose(scores, predictor.model.scores(batch), atol=1e-4)
+
+
+class _Request:
+    """Says whether the thread that computes keeps the smallest floats."""
+
+    def infer(self, inputs):
+        kept = np.float32(1e-45) * np.float32(1) > 0
+        return [np.full([*inputs["encoder_ids"].shape, 2], kept, "float32")]
+
+
+def test_the_smallest_floats_are_not_taken_for_zero(monkeypatch):
+    """TensorFlow's threads do; in them OpenVINO is wrong on some CPUs."""
+    predictor = reader()
+    predictor.runtime = "openvino"
+    network = predictor.network
+    monkeypatch.setattr(network, "_request", _Request())
+    ids = tf.ones([1, 16], tf.int32)
+    scores = tf.function(lambda x: network.scores(dict.fromkeys(openvino.INPUTS, x)))(ids)
+    assert scores.numpy().all()
 
 
 @pytest.mark.parametrize("kind", OPTIONS)

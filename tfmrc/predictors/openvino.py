@@ -10,12 +10,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Lock
 from typing import Any, Literal, Protocol, cast, get_args
 
 import keras
@@ -77,18 +77,23 @@ class ReaderPredictor(Protocol):
 class Network:
     """A reader's network on OpenVINO; computes in float32, or in int8 if its file does.
 
-    It takes the place of the model where a graph asks for scores.
+    It takes the place of the model where a graph asks for scores. A thread of its own computes
+    them: TensorFlow's threads take the smallest floats for zero, and in them OpenVINO returns wrong
+    scores on CPUs without AVX-512.
 
     Args:
         network: path or `openvino.Model`. A file `network.xml`, or the result of `converted`.
     """
 
     def __init__(self, network: Any):
-        self._lock = Lock()
+        self._thread = ThreadPoolExecutor(1, "openvino")  # one: a request uses all cores
         self.load(network)
 
     def load(self, network: Any) -> None:
         """Takes another network, such as with new weights; graphs that ask for scores stay."""
+        self._thread.submit(self._load, network).result()
+
+    def _load(self, network: Any) -> None:
         ov = imported()
         options: dict[str, Any] = {
             # The default would be bfloat16 wherever the CPU multiplies it.
@@ -108,9 +113,8 @@ class Network:
         return tf.ensure_shape(scores, [None, None, self._width])
 
     def _compute(self, *values: Any) -> Any:
-        with self._lock:  # a request uses all cores
-            results = self._request.infer(dict(zip(INPUTS, values, strict=True)))
-        return results[0]
+        inputs = dict(zip(INPUTS, values, strict=True))
+        return self._thread.submit(self._request.infer, inputs).result()[0]
 
 
 class _Given:

@@ -16,6 +16,7 @@ from tfmrc import cli, data, experiments
 from tfmrc.data import Example, Span
 from tfmrc.experiments.building.start import load_start
 from tfmrc.experiments.plan import Plan
+from tfmrc.predictors import Calibration
 from tfmrc.utils import keras_private
 
 BIRDS = ("owl", "crow", "kite", "wren", "gull", "swan")
@@ -71,6 +72,16 @@ def further(first):
     """A run that starts from the first one, with two frozen layers."""
     frozen = "training.frozen=[contextual_encoding, memory_generation]"
     return train(first, "two", frozen, RATE, run="further", start=first / "one")
+
+
+def test_a_run_refuses_as_its_start_does(first, tmp_path):
+    """It keeps the calibration, so that a reader that was fine-tuned does not answer everything."""
+    predictor = tfmrc.load(first / "one")
+    predictor.calibration = Calibration(slope=1.5, intercept=-0.5, threshold=0.4)
+    start = predictor.save(tmp_path / "start")
+    run = train(first, "two", RATE, run="calibrated", start=start)
+    assert tfmrc.load(run).calibration == predictor.calibration
+    assert tfmrc.load(first / "one").calibration is None
 
 
 def test_training_starts_from_the_weights_and_words_of_the_folder(first, further):

@@ -68,8 +68,8 @@ class Predictor(NotPickled, Generic[R]):
         runtime: str. What computes the model: "tensorflow", "openvino", or "auto", as
             of `tfmrc.load`, which sets it. Default: "tensorflow".
         calibration: `tfmrc.predictors.Calibration` or None. Maps the probabilities of answers, in
-            every graph; saved and exported with the model, whose further training makes it invalid.
-            Default: None.
+            every graph; saved and exported with the model. Training that starts from the model
+            keeps it. Default: None.
 
     Raises:
         ValueError: If model and preprocessor disagree on a size.

@@ -21,6 +21,7 @@ from tfmrc.experiments.examples.tags import Tags
 from tfmrc.experiments.plan import Plan
 from tfmrc.models.freezing import set_trainable_flags
 from tfmrc.ops.ids import NUM_SPECIAL
+from tfmrc.predictors.calibration import Calibration
 from tfmrc.predictors.spans.ensemble import check_same_words
 from tfmrc.preprocessing.base import Preprocessor
 from tfmrc.text import Vocabulary
@@ -36,6 +37,7 @@ class Parts:
         annotate: Function that computes the tags that the preprocessor reads, or None.
         tagger: Function that computes those of new texts, or None.
         earlier: Outputs of the model that were trained before this run, or None.
+        calibration: That of the model that training starts from, or None.
         facts: dict. Facts for `training.json`.
     """
 
@@ -44,6 +46,7 @@ class Parts:
     annotate: Callable[..., Any] | None
     tagger: Callable[..., Any] | None
     earlier: list[str] | None
+    calibration: Calibration | None
     facts: dict[str, Any]
 
 
@@ -99,7 +102,8 @@ def build_parts(
             facts["words_with_a_vector"] = round(coverage.share, 4)
     annotate = None if tags is None else tags.cache.annotate(preprocessor.annotations)
     of_texts = None if tags is None else tags.cache.tagger_of(preprocessor.annotations)
-    return Parts(preprocessor, model, annotate, of_texts, earlier, facts)
+    calibration = None if start is None else start.calibration
+    return Parts(preprocessor, model, annotate, of_texts, earlier, calibration, facts)
 
 
 def compile_model(plan: Plan, parts: Parts, steps: int, per_epoch: int) -> keras.Model:

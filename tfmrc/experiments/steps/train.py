@@ -383,6 +383,7 @@ def finish(
     facts = {**parts.facts, **data.facts, **facts}
     model.trained_outputs = None  # the log has those of all epochs, before a resume too
     predictor: Any = plan.classes.predictor(model, parts.preprocessor)
+    predictor.calibration = parts.calibration
     trained = _trained_parts(fitted, folder / folders.LOG)
     if trained is not None and parts.earlier is not None:  # trained before, if not now
         trained = [name for name in model.output if name in (*trained, *parts.earlier)]

@@ -171,6 +171,7 @@ def test_a_masque_reads_at_least_the_passages_of_the_ready_one(table, capsys):
     assert cli.main(["init", "mine", "--model", "masque", "--data", str(table)]) == 0
     experiment = experiments.read_settings("mine.yaml")
     assert (experiment.start_from, experiment.preprocessor) == ("ready-masque", {"num_passages": 3})
+    assert experiment.training.optimizer["learning_rate"] == 0.0003  # a third of the usual one
 
 
 @pytest.mark.parametrize(

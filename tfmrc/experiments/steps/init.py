@@ -50,6 +50,7 @@ LOOKED_AT = 2_000
 _STEPS = 1_500  # a first training of the small presets on two CPU cores: minutes, not hours
 _STEPS_WITH_ENCODER = 100  # that a pretrained encoder needs at least
 _STEPS_OF_DECODER = 600  # that a decoder needs beside it
+_GENTLE = {"learning_rate": 0.0003, "encoder_learning_rate": 0.00003}  # else Masque writes worse
 _SEEDS = 50  # of the split, from which the first one is taken that draws the shares
 _TRAINED, _TOLERANCE = 0.65, 0.4  # least share of the rows to train on; of a part, its deviation
 _FEW, _SOME, _MANY = 300, 1_000, 2_000  # questions with an answer
@@ -126,6 +127,7 @@ def init(
         parts = ["recipe", "start"]
         settings["start"] = start if start in NAMES else str(Path(start).resolve())
         settings["options"] = _options(found, known)
+        settings["optimizer"] = _GENTLE if model == "masque" else {}
         theirs = known["preprocessor"]["config"].get("num_passages")
         settings["preprocessor"] = (
             {} if theirs is None else {"num_passages": max(theirs, settings["num_passages"])}
